@@ -22,9 +22,14 @@ KINDS = [
     ("9 tiles", "tiles", "out", []),
     ("LAS cell", "cloud.las", "out", ["--filter", "cell"]),
     ("LAS where", "cloud.las", "out", ["--where", "classification == 2"]),
+    ("LAS gaussian", "cloud.las", "out", ["--filter", "gaussian"]),
+    ("LAZ neighbors", "cloud.laz", "out", ["--filter", "neighbors"]),
+    ("LAS poisson", "cloud.las", "out", ["--sampling", "poisson"]),
+    ("LAZ poisson", "cloud.laz", "out", ["--sampling", "poisson"]),
     ("LAS copc", "cloud.las", "out.copc.laz", []),
     ("LAZ copc", "cloud.laz", "out.copc.laz", []),
     ("9 tiles copc", "tiles", "out.copc.laz", []),
+    ("LAZ copc poisson", "cloud.laz", "out.copc.laz", ["--sampling", "poisson"]),
 ]
 
 

@@ -83,7 +83,7 @@ MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const
 /// Parts are built on the CPU, or on the GPUs of a context that was made for MOTE_DEVICE_CUDA.
 /// inputs   files, folders and patterns, as of mote_cloud_read_many
 /// reading  as for mote_reader_open; may be NULL
-/// params   may be NULL; with resumes filter NONE or CELL
+/// params   may be NULL
 /// output   as of mote_potree_write
 /// report   out, may be NULL
 /// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
@@ -223,15 +223,15 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 /// finds inputs, plan and output under the same names. The folder is then the one that a single call would make.
 /// Positions, attributes and systems are as for mote_lod_write_parts; the plan names the inputs with size and checksum.
 /// output   the folder that mote_lod_parts_merge will make; parts lie in OUTPUT.parts meanwhile, and points that the
-/// plan
-///          has read for several of them
+///          plan has read for several of them
 /// parts    part_count, or memory_bytes that each part may take
 /// plan     the file, JSON; the name of an input is refused
 /// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
 /// Cost     O(points); each is read once or twice (of several inputs one time more), and a third time for checksums; up
-///          to as many bytes are written as the points have raw. Parts of up to 262,144 points are made for what the
-///          plan predicts, in a file without a name beside it
+///          to as many bytes are written as the points have raw, and copies of those that averages look at from other
+///          parts. With sampling POISSON levels choose here, as in mote_lod_write_parts. Parts of up to 262,144 points
+///          are made for what the plan predicts, in a file without a name beside it
 MOTE_API mote_status mote_lod_parts_plan(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                          const mote_read_params *reading, const mote_lod_params *params,
                                          const char *output, const mote_potree_params *potree,

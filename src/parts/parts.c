@@ -60,11 +60,8 @@ static mote_status write_parts(mote_context *ctx, const char *const *inputs, uin
     run.is_copc = run.has_numbers = copc != NULL;
     if (copc != NULL) run.writing = *copc;
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
-    if (status == MOTE_OK && own.resumes) status = parts_check_resumes(&run);
     if (status == MOTE_OK && run.is_copc) status = parts_copc_check(&run, output);
     if (status == MOTE_OK) status = own.resumes ? parts_resume(&run, output, &own) : write_all(&run, output, &own);
-    parts_around_end(&run);
-    parts_distance_end(&run);
     return parts_end(&run, status);
 }
 

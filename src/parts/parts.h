@@ -64,6 +64,19 @@ typedef struct parts_placing {
     uint64_t run_count, run_capacity;
 } parts_placing;
 
+/* Copies of points of other parts, which averages of a part look at: behind the records of all parts in the file of
+   those. */
+typedef struct parts_copies {
+    uint64_t at, points; /* in records */
+    uint64_t hash;       /* of their bytes, of a plan */
+} parts_copies;
+
+/* What sampling by distance has chosen for a part of a plan, behind all else in the file of shared points. */
+typedef struct parts_levels {
+    uint64_t at, count; /* in bytes: lod_whole.levels */
+    uint64_t hash;
+} parts_levels;
+
 /* A range of codes that becomes a part, and what it knows of the whole. */
 typedef struct parts_range {
     lod_whole whole;
@@ -71,7 +84,9 @@ typedef struct parts_range {
     uint64_t points;
     uint64_t at;          /* of its first record in the scratch file, in records */
     parts_placing shared; /* of a plan */
-    bool is_kept;         /* an update: its nodes are those of the folder that is there */
+    parts_copies copies;
+    parts_levels chosen; /* of a plan */
+    bool is_kept;        /* an update: its nodes are those of the folder that is there */
 } parts_range;
 
 /* How many points of a part are to be read of an input; those of an input are beside each other. None: its points there
@@ -154,7 +169,7 @@ typedef struct parts_run {
     struct parts_notes *notes;       /* of a plan: which cells each unit of the inputs has points of */
     struct parts_chosen *chosen;     /* units that a walk gives; NULL: all */
     struct parts_borders *borders;   /* while points are looked at */
-    struct parts_around *around;     /* points of others that averages look at; NULL: they look at none */
+    struct parts_around *around;     /* which parts look at points of others; NULL: none, or copies are written */
     struct parts_distance *distance; /* sampling by distance; NULL: parts choose each for itself */
     struct parts_sample *sample;     /* of a plan: points of which a part is made, to see what that takes */
     parts_prices prices;             /* of a plan */
@@ -220,6 +235,8 @@ void parts_sum_before(uint64_t *first, uint64_t count);
 
 /* ---- parts_cut.c: ranges that memory holds */
 mote_status parts_cut(parts_run *run);
+/* Finds run->part_of, of ranges that are known. */
+mote_status parts_place_ranges(parts_run *run);
 /* How many points of a part lie in nodes that its borders divide, about. */
 double parts_shared_points(const parts_run *run, uint32_t part);
 /* Which part has a code. */
@@ -313,6 +330,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* The same of a part whose range is known, with what it looks at of others. */
+uint64_t parts_part_bytes(const parts_run *run, uint32_t part);
 /* How many parts the caller wants to be built at once, and the memory that all of it may take. */
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params);
 uint64_t parts_room(const mote_context *ctx, const mote_parts_params *params);
@@ -388,6 +407,23 @@ uint64_t parts_resident_bytes(void);
 mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8_t **records);
 /* Reads the points of a part from the scratch file. */
 mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out);
+/* Records of it that are beside each other. */
+mote_status parts_load_records(parts_run *run, uint64_t at, uint64_t points, mote_cloud **out);
+
+/* ---- parts_material.c: what the octree of a part is made of */
+typedef struct parts_material {
+    mote_cloud *cloud;
+    mote_cloud *around; /* points of others that its averages look at; NULL: none */
+    uint8_t *levels;    /* [level_count] lod_whole.levels; NULL: it chooses for itself */
+    uint64_t level_count;
+    lod_whole whole; /* once it is built */
+} parts_material;
+/* Reads all of it: records and copies from the scratch file, levels from those that all parts have chosen. */
+mote_status parts_material_load(parts_run *run, uint32_t part, parts_material *material);
+void parts_material_free(parts_run *run, parts_material *material);
+/* Builds the octree of its points, which needs the rest of it no more. *lacks_fine: of lod_build_part */
+mote_status parts_material_build(parts_run *run, uint32_t part, parts_material *material, mote_lod **out,
+                                 bool *lacks_fine);
 
 /* ---- parts_borders.c: which part has the representative of a cell that several share */
 mote_status parts_borders_begin(parts_run *run);
@@ -404,22 +440,18 @@ void parts_choose_by(parts_run *run, bool fine);
 static inline bool parts_looks_around(const parts_run *run) {
     return run->lod.filter > MOTE_LOD_FILTER_CELL && run->has_colors;
 }
-/* Once the ranges are known: finds which parts look at the points of each cell, and opens a scratch file for copies. */
+/* Once cells are counted and cut: finds which parts look at the points of each cell, for walks that write copies. */
 mote_status parts_around_begin(parts_run *run);
+/* Puts copies behind so many records. */
+void parts_around_place(parts_run *run, uint64_t records);
+/* Whether parts look at points of others in the cells that have these codes. */
+bool parts_around_any(const parts_run *run, uint64_t first_code, uint64_t end_code);
 /* The other parts that look at the points of a cell. */
 typedef struct parts_lookers {
     const uint32_t *parts;
     uint64_t count;
 } parts_lookers;
 parts_lookers parts_around_of(const parts_run *run, uint64_t cell);
-/* Where the copies for a part begin in their scratch file, in records, and how many they are. */
-typedef struct parts_copies {
-    uint64_t at, points;
-} parts_copies;
-parts_copies parts_around_copies(const parts_run *run, uint32_t part);
-mote_output *parts_around_file(const parts_run *run);
-/* Reads the copies for a part; *out NULL: it looks at none. */
-mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out);
 void parts_around_end(parts_run *run);
 
 /* ---- parts_distance.c: sampling by distance, of all parts together */
@@ -432,7 +464,7 @@ mote_status parts_distance_begin(parts_run *run, const char *output);
 /* Once records are distributed: finds the levels that take points, and whether all choose by fine codes. */
 mote_status parts_distance_choose(parts_run *run);
 /* lod_whole.levels of a part, the caller's to free; *levels NULL: it chooses for itself. */
-mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
+mote_status parts_distance_load(const parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count);
 void parts_distance_end(parts_run *run);
 /* Removes what is kept, once all parts are made. */
 void parts_distance_forget(const parts_run *run);
@@ -469,16 +501,9 @@ mote_status parts_write_records(parts_run *run, const mote_lod *lod, mote_output
 mote_status parts_resume(parts_run *run, const char *output, const mote_parts_params *params);
 
 /* ---- parts_run.c */
-/* Why parts that were made are not kept; NULL: they are. */
-const char *parts_resume_refusal(const mote_lod_params *params, const mote_potree_params *potree);
-/* Why parts are not made one by one, each of what it knows of the others; NULL: they are. */
-const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree);
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run);
-/* Refuse what these do. */
-mote_status parts_check_resumes(const parts_run *run);
-mote_status parts_check_alone(const parts_run *run);
-/* Once the source is open. */
-void parts_set_record_bytes(parts_run *run);
+/* Once the source is open and united: what a point takes, in the scratch file and while its part is made. */
+void parts_set_point_bytes(parts_run *run);
 /* Takes what the caller asked for, and opens the inputs. */
 mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                        const mote_read_params *reading, const mote_lod_params *params, const mote_potree_params *potree,

@@ -1,6 +1,7 @@
 /* Averages over neighbours look one sampling cell of each level across the border of a part: at the root, where such
    cells are largest, one cell that was counted, or less. So each part gets copies of all points in counted cells that
-   touch one of its own. They are written while records are distributed, a part's behind the other's.
+   touch one of its own. They are written while records are distributed, behind all of these, a part's behind the
+   other's.
 
      counted cells     ┌─┬─┬─┬─┬─┐
                        │ │A│a│b│ │      own points of a part A in A, of B in B
@@ -14,8 +15,6 @@ struct parts_around {
     uint64_t *first; /* [cell_count + 1] of a cell's parts */
     uint32_t *parts; /* that look at a cell, but for its own */
     uint64_t capacity;
-    parts_copies *copies; /* [part_count] */
-    mote_output file;
 };
 
 static uint64_t points_of(const parts_run *run, uint64_t cell) { return run->first[cell + 1] - run->first[cell]; }
@@ -39,7 +38,8 @@ static uint32_t find_lookers(const parts_run *run, uint64_t cell, uint32_t found
 
 static mote_status find_all(parts_run *run) {
     struct parts_around *around = run->around;
-    uint64_t count = 0, at = 0;
+    uint64_t count = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) run->ranges[p].copies = (parts_copies){0, 0, 0};
     for (uint64_t c = 0; c < run->cell_count; c++) {
         uint32_t found[26], lookers = 0;
         around->first[c] = count;
@@ -50,25 +50,27 @@ static mote_status find_all(parts_run *run) {
         }
         for (uint32_t f = 0; f < lookers; f++) {
             around->parts[count++] = found[f];
-            around->copies[found[f]].points += points_of(run, c);
+            run->ranges[found[f]].copies.points += points_of(run, c);
         }
     }
     around->first[run->cell_count] = count;
-    for (uint32_t p = 0; p < run->part_count; p++) {
-        around->copies[p].at = at;
-        at += around->copies[p].points;
-    }
-    run->around_bytes = at * run->record_bytes;
     return MOTE_OK;
+}
+
+void parts_around_place(parts_run *run, uint64_t records) {
+    uint64_t at = records;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        run->ranges[p].copies.at = at;
+        at += run->ranges[p].copies.points;
+    }
+    run->around_bytes = (at - records) * run->record_bytes;
 }
 
 /* Whether memory holds a part and what is around it, of which parts_run.c reckons with as much as the part has. */
 static mote_status check_room(const parts_run *run) {
-    const uint64_t own = run->record_bytes + PARTS_AVERAGED_BYTES, copy = run->record_bytes + PARTS_COPY_BYTES;
     for (uint32_t p = 0; p < run->part_count; p++) {
-        const uint64_t points = run->ranges[p].points, copies = run->around->copies[p].points;
-        const uint64_t bytes = parts_memory_bytes(run, 0) + points * own + copies * copy;
-        if (bytes <= run->share_bytes) continue;
+        const uint64_t points = run->ranges[p].points, copies = run->ranges[p].copies.points;
+        if (parts_part_bytes(run, p) <= run->share_bytes) continue;
         return mote_fail(
             run->ctx, MOTE_ERROR_MEMORY,
             "out of memory: a part of %llu points looks at %llu of others around it, and %llu bytes do not "
@@ -82,13 +84,16 @@ mote_status parts_around_begin(parts_run *run) {
     if (!parts_looks_around(run)) return MOTE_OK;
     struct parts_around *around = run->around = mote_alloc_zero(run->ctx, sizeof *run->around, "parts around");
     if (around == NULL) return MOTE_ERROR_MEMORY;
-    around->file.file = -1;
     around->first = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *around->first, "parts around");
-    around->copies = mote_alloc_zero(run->ctx, run->part_count * sizeof *around->copies, "parts around");
-    if (around->first == NULL || around->copies == NULL) return MOTE_ERROR_MEMORY;
+    if (around->first == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(find_all(run));
-    MOTE_TRY(check_room(run));
-    return potree_folder_output(run->ctx, run->output.folder, "octree.bin.around.part", &around->file);
+    return check_room(run);
+}
+
+bool parts_around_any(const parts_run *run, uint64_t first_code, uint64_t end_code) {
+    const struct parts_around *around = run->around;
+    const uint32_t below = 3 * (MOTE_ORDER_BITS - run->level);
+    return around != NULL && around->first[((end_code - 1) >> below) + 1] > around->first[first_code >> below];
 }
 
 parts_lookers parts_around_of(const parts_run *run, uint64_t cell) {
@@ -99,27 +104,11 @@ parts_lookers parts_around_of(const parts_run *run, uint64_t cell) {
     return lookers;
 }
 
-parts_copies parts_around_copies(const parts_run *run, uint32_t part) { return run->around->copies[part]; }
-
-mote_output *parts_around_file(const parts_run *run) { return &run->around->file; }
-
-mote_status parts_around_load(parts_run *run, uint32_t part, mote_cloud **out) {
-    uint8_t *records = NULL;
-    *out = NULL;
-    if (run->around == NULL || run->around->copies[part].points == 0) return MOTE_OK;
-    const parts_copies copies = run->around->copies[part];
-    MOTE_TRY(parts_cloud(run, copies.points, out, &records));
-    return parts_read_at(run->ctx, run->around->file.file, run->around->file.path, copies.at * run->record_bytes,
-                         copies.points * run->record_bytes, records);
-}
-
 void parts_around_end(parts_run *run) {
     struct parts_around *around = run->around;
     if (around == NULL) return;
-    mote_output_close(run->ctx, &around->file, MOTE_CANCELLED); /* it is not kept */
     mote_free(run->ctx, around->first);
     mote_free(run->ctx, around->parts);
-    mote_free(run->ctx, around->copies);
     mote_free(run->ctx, around);
     run->around = NULL;
 }

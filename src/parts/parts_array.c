@@ -45,9 +45,11 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     find_prices(run, job, parts_processor_seconds() - counting);
     parts_source_rest(&run->source);
     if (run->is_copc) MOTE_TRY(parts_copc_begin(run, output));
+    MOTE_TRY(parts_around_begin(run));
     const double counted = mote_seconds();
     MOTE_TRY(parts_sample_begin(run));
     MOTE_TRY(parts_look(run, job));
+    MOTE_TRY(parts_shared_choose(run, job));
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));
@@ -55,8 +57,11 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK)); /* of shared points, if there are any */
     parts_report(run);
     run->report->scratch_bytes = 0;
-    for (uint32_t p = 0; p < run->part_count; p++) run->report->scratch_bytes += parts_file_bytes(run, p);
-    run->report->part_memory_bytes = parts_limit_bytes(run, run->report->largest_part);
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        const uint64_t limit = parts_limit_bytes(run, p);
+        run->report->scratch_bytes += parts_file_bytes(run, p);
+        if (limit > run->report->part_memory_bytes) run->report->part_memory_bytes = limit;
+    }
     return MOTE_OK;
 }
 
@@ -86,7 +91,6 @@ static mote_status write_plan(mote_context *ctx, const char *const *inputs, uint
     const bool is_held = ctx->held != NULL;
     if (!is_held) MOTE_TRY(mote_outputs_hold(ctx));
     mote_status status = parts_open(ctx, inputs, input_count, reading, params, potree, &own, &run);
-    if (status == MOTE_OK) status = parts_check_alone(&run);
     run.prices.open_seconds = run.source.open_seconds;
     if (status == MOTE_OK && run.is_copc) status = parts_copc_check(&run, output);
     if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
@@ -156,7 +160,7 @@ static mote_status take_piece(taking *t, const mote_cloud *piece, const uint8_t 
 }
 
 /* The points of a part, from the inputs that have some. */
-static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out) {
+static mote_status load_points(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out) {
     const mote_cloud *piece = NULL;
     const uint8_t *records;
     taking t = {.run = run, .range = &run->ranges[part]};
@@ -191,30 +195,30 @@ static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32
     return status == MOTE_OK && t.count != wanted_points ? parts_changed(run) : status;
 }
 
+static mote_status load_from_inputs(parts_run *run, const parts_job *job, uint32_t part, parts_material *material) {
+    memset(material, 0, sizeof *material);
+    MOTE_TRY(load_points(run, job, part, &material->cloud));
+    return parts_shared_load_rest(run, job, part, material);
+}
+
 /* Until when a part's inputs are read, and its octree is built; then its nodes are written. */
 #define SHARE_OF_READING 0.5
 #define SHARE_OF_TREE    0.9
 
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine) {
-    mote_cloud *cloud = NULL;
+    parts_material material;
     mote_lod *lod = NULL;
-    uint8_t *levels = NULL;
-    lod_whole known = run->ranges[part].whole;
     *lacks_fine = false;
     mote_stage(run->ctx, "read part");
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_READING);
-    mote_status status = load(run, job, part, &cloud);
+    mote_status status = load(run, job, part, &material);
     mote_progress_next(run->ctx, whole, SHARE_OF_READING, SHARE_OF_TREE);
-    if (status == MOTE_OK) status = parts_distance_load(run, part, &levels, &known.level_count);
-    known.levels = levels;
-    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, &run->lod, &known, &lod, lacks_fine);
-    mote_free(run->ctx, levels);
-    known.levels = NULL;
+    if (status == MOTE_OK) status = parts_material_build(run, part, &material, &lod, lacks_fine);
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) status = parts_part_write(run, job, part, lod);
     mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
+    parts_material_free(run, &material);
     return status;
 }
 
@@ -222,7 +226,7 @@ mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, 
 static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part) {
     bool is_made = false, lacks_fine = false;
     const uint64_t limit = run->ctx->params.memory_limit_bytes;
-    const uint64_t needed = run->begin_bytes + parts_memory_bytes(run, run->ranges[part].points);
+    const uint64_t needed = run->begin_bytes + parts_part_bytes(run, part);
     if (limit > 0 && limit < needed) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
                          "out of memory: part %u of %u takes %llu bytes, more than the %llu it may have; a larger "
@@ -257,7 +261,6 @@ mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t pa
     parts_start(ctx, report != NULL ? report : &unread, &run);
     if (plan == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan");
     mote_status status = parts_job_read(&run, &job, plan);
-    if (status == MOTE_OK) status = parts_check_alone(&run);
     if (status == MOTE_OK && (part < 1 || part > run.part_count)) {
         status =
             mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: has parts 1 to %u, and no part %u", plan, run.part_count, part);

@@ -71,29 +71,19 @@ static mote_status write_potree(parts_run *run, parts_results *results, const mo
 #define SHARE_OF_TREE 0.8 /* of a part's time; writing takes the rest */
 
 static mote_status build_part(parts_run *run, void *user, uint32_t part, bool *lacks_fine) {
-    mote_cloud *cloud = NULL, *around = NULL;
+    parts_material material;
     mote_lod *lod = NULL;
-    lod_whole known = run->ranges[part].whole;
     mote_stage(run->ctx, "read part");
-    mote_status status = parts_load(run, &run->ranges[part], &cloud);
-    if (status == MOTE_OK) status = parts_around_load(run, part, &around);
-    uint8_t *levels = NULL;
-    if (status == MOTE_OK) status = parts_distance_load(run, part, &levels, &known.level_count);
-    known.around = around;
-    known.levels = levels;
+    mote_status status = parts_material_load(run, part, &material);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0, SHARE_OF_TREE);
-    if (status == MOTE_OK) status = lod_build_part(run->ctx, cloud, &run->lod, &known, &lod, lacks_fine);
-    mote_cloud_destroy(around);
-    mote_free(run->ctx, levels);
-    known.around = NULL;
-    known.levels = NULL;
+    if (status == MOTE_OK) status = parts_material_build(run, part, &material, &lod, lacks_fine);
     mote_progress_next(run->ctx, whole, SHARE_OF_TREE, 1);
     if (status == MOTE_OK && !*lacks_fine) {
         status = (run->file != NULL ? parts_copc_write : write_potree)(run, user, lod, part);
     }
     mote_progress_leave(run->ctx, whole);
     mote_lod_destroy(lod);
-    mote_cloud_destroy(cloud);
+    parts_material_free(run, &material);
     return status;
 }
 

@@ -144,7 +144,12 @@ static void finish(parts_run *run) {
         describe(run, range->whole.low.code, &range->whole.low);
         describe(run, is_last ? 1ull << 3 * MOTE_ORDER_BITS : run->ranges[p + 1].whole.low.code, &range->whole.high);
     }
+}
+
+mote_status parts_place_ranges(parts_run *run) {
     uint32_t p = 0;
+    run->part_of = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *run->part_of, "parts");
+    if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
     for (uint64_t c = 0; c <= run->cell_count; c++) {
         while (p + 1 < run->part_count &&
                run->ranges[p + 1].whole.low.code <= c << 3 * (MOTE_ORDER_BITS - run->level)) {
@@ -152,11 +157,10 @@ static void finish(parts_run *run) {
         }
         run->part_of[c] = p;
     }
+    return MOTE_OK;
 }
 
 mote_status parts_cut(parts_run *run) {
-    run->part_of = mote_alloc(run->ctx, (run->cell_count + 1) * sizeof *run->part_of, "parts");
-    if (run->part_of == NULL) return MOTE_ERROR_MEMORY;
     /* As many parts as are needed, and all of about the same size. */
     const uint64_t total = run->build_points, least = (total + run->part_points - 1) / run->part_points;
     const uint64_t even = run->wanted > 0 ? run->part_points : least > 0 ? (total + least - 1) / least : 1;
@@ -172,7 +176,7 @@ mote_status parts_cut(parts_run *run) {
                          run->part_count, (unsigned long long)run->part_points, PARTS_MAX);
     }
     finish(run);
-    return MOTE_OK;
+    return parts_place_ranges(run);
 }
 
 uint32_t parts_find(const parts_run *run, uint64_t code) {

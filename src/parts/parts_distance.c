@@ -479,7 +479,7 @@ mote_status parts_distance_choose(parts_run *run) {
     return take_all_back(run);
 }
 
-mote_status parts_distance_load(parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count) {
+mote_status parts_distance_load(const parts_run *run, uint32_t part, uint8_t **levels, uint64_t *count) {
     const struct parts_distance *d = run->distance;
     uint64_t before = 0;
     *levels = NULL;

@@ -1,6 +1,6 @@
 /* The second walk: records go to their part's place in the scratch file, which is known, by way of a buffer for each
-   part; where averages look around a part, copies of records go to a second file in the same way. A bin is a part's
-   place in one of the files. Points of a bin keep the order of the input.
+   part; where averages look around a part, copies of records follow behind all of these in the same way. A bin is a
+   part's place for one of the two. Points of a bin keep the order of the input.
 
      points of a piece      slice 0 │ 3 1 3 3    slice 1 │ 2 1 1 3    a thread each: how many are of which bin
      records of bin 3             at ^                          ^     of its buffer, behind those before
@@ -13,13 +13,12 @@
 #define WRITE_BYTES       (1u << 20) /* by a thread at once */
 
 typedef struct parts_bin {
-    mote_output *to;
-    parts_copies place; /* in that file */
-    uint64_t held;      /* records in the buffer */
-    uint64_t written;   /* records in the file */
-    uint64_t coming;    /* records that follow next */
-    uint64_t points;    /* that it has of a piece */
-    potree_hash sum;    /* of a plan's shared points, of the records in the file */
+    uint64_t at, most; /* its place in the file, in records */
+    uint64_t held;     /* records in the buffer */
+    uint64_t written;  /* records in the file */
+    uint64_t coming;   /* records that follow next */
+    uint64_t points;   /* that it has of a piece */
+    potree_hash sum;   /* of what a plan shares, of the records in the file */
 } parts_bin;
 
 /* Points of a piece, in slices of about as many. */
@@ -56,8 +55,8 @@ static void write_piece(const distributing *d, uint32_t b, uint64_t piece) {
         potree_hash_add(&bin->sum, d->memory + b * d->capacity * bytes, size_bytes);
     }
     const uint64_t now = size_bytes - first < WRITE_BYTES ? size_bytes - first : WRITE_BYTES;
-    const uint64_t at = (bin->place.at + bin->written) * bytes + first;
-    mote_output_write_at(d->run->ctx, bin->to, d->memory + b * d->capacity * bytes + first, now, at);
+    const uint64_t at = (bin->at + bin->written) * bytes + first;
+    mote_output_write_at(d->run->ctx, &d->run->scratch, d->memory + b * d->capacity * bytes + first, now, at);
 }
 
 /* All threads together: points that follow each other are mostly of a few parts. */
@@ -93,10 +92,14 @@ static mote_status flush_all(distributing *d) {
         if (!run->ranges[b % run->part_count].is_kept) d->full[held++] = b;
     }
     MOTE_TRY(flush(d, held));
+    /* Of units that are chosen, all copies are there, and of records as many as they have. */
     for (uint32_t i = 0; i < held; i++) {
         const parts_bin *bin = &d->bins[d->full[i]];
-        if (run->chosen != NULL) run->ranges[d->full[i]].shared.hash = potree_hash_end(&bin->sum);
-        if (run->chosen == NULL && bin->written != bin->place.points) return parts_changed(run);
+        const bool is_copies = d->full[i] >= run->part_count, is_known = run->chosen == NULL || is_copies;
+        parts_range *range = &run->ranges[d->full[i] % run->part_count];
+        uint64_t *hash = is_copies ? &range->copies.hash : &range->shared.hash;
+        if (run->chosen != NULL) *hash = potree_hash_end(&bin->sum);
+        if (is_known && bin->written != bin->most) return parts_changed(run);
     }
     return MOTE_OK;
 }
@@ -168,7 +171,7 @@ static mote_status tally(const distributing *d, const parts_piece *piece) {
     for (uint32_t p = 0; p < run->part_count; p++) run->tally[p] += d->bins[p].points;
     for (uint32_t b = 0; b < d->bin_count && d->to_scratch; b++) {
         const parts_bin *bin = &d->bins[b];
-        if (bin->points > bin->place.points - bin->written - bin->held) return parts_changed(run);
+        if (bin->points > bin->most - bin->written - bin->held) return parts_changed(run);
     }
     return MOTE_OK;
 }
@@ -270,22 +273,23 @@ static mote_status make_buffers(distributing *d) {
     parts_run *run = d->run;
     const uint64_t half = run->room_bytes / 2, all = half < PARTS_BUFFERS_BYTES ? half : PARTS_BUFFERS_BYTES;
     const uint64_t share = all / d->bin_count / run->record_bytes, most = PARTS_BUFFER_BYTES / run->record_bytes;
-    uint64_t points = 0;
+    uint64_t end = 0;
     d->capacity = share > most ? most : share > 0 ? share : 1;
     d->memory = mote_alloc(run->ctx, d->bin_count * d->capacity * run->record_bytes, "buffers of parts");
     if (d->memory == NULL) return MOTE_ERROR_MEMORY;
+    for (uint32_t b = 0; b < d->bin_count; b++) d->bins[b].sum = potree_hash_begin();
     for (uint32_t p = 0; p < run->part_count; p++) {
-        d->bins[p].to = &run->scratch;
-        d->bins[p].sum = potree_hash_begin();
         const parts_range *range = &run->ranges[p];
-        d->bins[p].place = run->chosen == NULL ? (parts_copies){range->at, range->points}
-                                               : (parts_copies){range->shared.at, range->shared.room};
-        points += d->bins[p].place.points;
-        if (d->bin_count == run->part_count) continue;
-        d->bins[run->part_count + p].to = parts_around_file(run);
-        d->bins[run->part_count + p].place = parts_around_copies(run, p);
+        d->bins[p].at = run->chosen == NULL ? range->at : range->shared.at;
+        d->bins[p].most = run->chosen == NULL ? range->points : range->shared.room;
+        if (!range->is_kept) end = d->bins[p].at + d->bins[p].most;
     }
-    mote_output_expect(run->ctx, &run->scratch, points * run->record_bytes);
+    if (d->bin_count > run->part_count) parts_around_place(run, end);
+    for (uint32_t b = run->part_count; b < d->bin_count; b++) {
+        d->bins[b].at = run->ranges[b - run->part_count].copies.at;
+        d->bins[b].most = run->ranges[b - run->part_count].copies.points;
+    }
+    mote_output_expect(run->ctx, &run->scratch, end * run->record_bytes + run->around_bytes);
     return MOTE_OK;
 }
 

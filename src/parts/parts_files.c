@@ -12,6 +12,7 @@
 #include "parts/parts_job.h"
 
 #if MOTE_HAVE_JANSSON
+#include <jansson.h>
 
 #define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
 #define HASHED_BYTES (1u << 20) /* at once */
@@ -148,7 +149,7 @@ mote_status parts_job_choose(parts_run *run, const parts_job *job) {
     char *path = fine_path(job);
     struct stat info;
     if (path == NULL) return MOTE_ERROR_MEMORY;
-    parts_choose_by(run, stat(path, &info) == 0);
+    parts_choose_by(run, stat(path, &info) == 0 || json_is_true(json_object_get(job->json, "fine")));
     mote_free(job->ctx, path);
     return MOTE_OK;
 }
@@ -239,8 +240,9 @@ static bool are_nodes(const node_record *table, const parts_manifest *manifest, 
         const node_record *from = &table[n];
         if (n > 0 && from->level < from[-1].level) return false;
         if (from->size_bytes > manifest->records_bytes - at || from->size_bytes > most) return false;
-        if (from->point_count > from->total || from->total > UINT32_MAX || from->stored > from->size_bytes)
-            return false;
+        if (from->point_count > from->total || from->total > UINT32_MAX) return false;
+        /* A share has records of so many points; those of a chunk may be equal, and take next to nothing. */
+        if (from->stored > (from->is_share ? from->size_bytes : from->total)) return false;
         if (from->is_share > 1 || (from->stored > INT32_MAX && !from->is_share)) return false;
         at += from->size_bytes;
     }

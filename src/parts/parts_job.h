@@ -3,7 +3,8 @@
      PLAN.json     request    inputs with size and checksum, parameters, the output's name
                    facts      box, flags, what a union needs to know: so no part reads what others need alone
                    parts      range of codes, points, wins at its borders; which inputs have points of it
-     OUT.parts/    shared     points that the plan has read for several parts
+     OUT.parts/    shared     points that the plan has read for several parts; copies of those that averages of other
+                              parts look at; what sampling by distance has chosen, of all parts together
                    N.octree   records of part N, level by level, and a table of its nodes behind them
                    N.json     manifest: of which plan, sizes, checksums; written last, so that a part is there or not
 
@@ -50,8 +51,8 @@ mote_status parts_job_check_bytes(const parts_job *job, parts_source *source, co
 /* Adds what the run found, and writes the file; its parts are then made by the job. at_once: it takes its name now */
 mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bool at_once);
 
-/* The memory_limit_bytes that a process needs for a part of so many points. */
-uint64_t parts_limit_bytes(const parts_run *run, uint64_t points);
+/* The memory_limit_bytes that a process needs for a part. */
+uint64_t parts_limit_bytes(const parts_run *run, uint32_t part);
 /* What the files of a part of a plan take, about. */
 uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
@@ -119,18 +120,24 @@ void parts_made_free(mote_context *ctx, parts_made *made);
 /* Writes the files of a part. */
 mote_status parts_part_write(parts_run *run, const parts_job *job, uint32_t part, const mote_lod *lod);
 
-/* ---- parts_shared.c: points that the plan reads for several parts */
+/* ---- parts_shared.c: points that the plan reads for several parts, and what it knows of them */
 #define PARTS_SHARED "shared" /* the file's name */
 /* Once points are counted and ranges are cut: looks at what more is to be known, and opens and writes the file where
-   parts share chunks. The caller closes it (run->scratch) when the plan is written. */
+   parts share chunks, or look at points of each other. The caller closes it (run->scratch) when the plan is written. */
 mote_status parts_look(parts_run *run, const parts_job *job);
 /* Reads those of a part, to their places among its records. */
 mote_status parts_shared_load(const parts_run *run, const parts_job *job, uint32_t part, uint8_t *records);
+/* Reads what else the file has for a part: copies, and what sampling by distance has chosen. */
+mote_status parts_shared_load_rest(parts_run *run, const parts_job *job, uint32_t part, parts_material *material);
+
+/* ---- parts_shared_levels.c */
+/* Of a plan whose points are all in the file: samples by distance, and adds what is chosen. */
+mote_status parts_shared_choose(parts_run *run, const parts_job *job);
 
 /* ---- parts_array.c: a part, and the whole */
-/* Builds a part of its points and writes its files. load: makes their cloud. *lacks_fine: nothing is written, as all
+/* Builds a part of its points and writes its files. load: reads them. *lacks_fine: nothing is written, as all
    parts are to choose by fine codes */
-typedef mote_status (*parts_loader)(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out);
+typedef mote_status (*parts_loader)(parts_run *run, const parts_job *job, uint32_t part, parts_material *material);
 mote_status parts_job_make(parts_run *run, const parts_job *job, uint32_t part, parts_loader load, bool *lacks_fine);
 /* Makes the folder of all parts' files. */
 mote_status parts_job_merge(parts_run *run, const parts_job *job, bool verify);

@@ -12,7 +12,7 @@ static mote_status open_file(parts_run *run, const char *output, const char *nam
         snprintf(full, sizeof full, "%s%s", name, what);
         return parts_open_kept(run, full, to);
     }
-    if (run->is_copc) return parts_open_scratch(run, output, to);
+    if (run->output.folder == NULL) return parts_open_scratch(run, output, to);
     snprintf(full, sizeof full, "octree.bin.%s%s.part", name, what);
     return potree_folder_output(run->ctx, run->output.folder, full, to);
 }

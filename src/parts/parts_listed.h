@@ -44,7 +44,7 @@ typedef struct parts_listed {
     uint32_t finest;         /* level of cells that the order tells apart */
 } parts_listed;
 
-/* Opens the files of a list in the folder that is written, or beside the file. */
+/* Opens the files of a list in the folder that is written, or beside the output. */
 mote_status parts_listed_open(parts_run *run, const char *output, const char *name, parts_listed *list);
 /* Opens one such file. */
 mote_status parts_listed_file(parts_run *run, const char *output, const char *name, mote_output *to);

@@ -15,13 +15,15 @@ mote_status parts_cloud(parts_run *run, uint64_t points, mote_cloud **out, uint8
     return mote_cloud_copy_extras(*out, run->source.whole);
 }
 
-mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
+mote_status parts_load_records(parts_run *run, uint64_t at, uint64_t points, mote_cloud **out) {
+    const uint64_t first = at * run->record_bytes, size_bytes = points * run->record_bytes;
     uint8_t *records = NULL;
-    MOTE_TRY(parts_cloud(run, range->points, out, &records));
-    MOTE_TRY(parts_read_at(run->ctx, run->scratch_file, run->scratch_path, range->at * run->record_bytes,
-                           range->points * run->record_bytes, records));
-    if (run->gives_back) {
-        output_give_back(run->scratch_file, range->at * run->record_bytes, range->points * run->record_bytes);
-    }
+    MOTE_TRY(parts_cloud(run, points, out, &records));
+    MOTE_TRY(parts_read_at(run->ctx, run->scratch_file, run->scratch_path, first, size_bytes, records));
+    if (run->gives_back) output_give_back(run->scratch_file, first, size_bytes);
     return MOTE_OK;
+}
+
+mote_status parts_load(parts_run *run, const parts_range *range, mote_cloud **out) {
+    return parts_load_records(run, range->at, range->points, out);
 }

@@ -203,6 +203,30 @@ static mote_status take_shared(const parts_job *job, parts_run *run, uint32_t p,
     return take_runs(job, run, p, json_object_get(o, "runs"));
 }
 
+/* Copies of points of others. */
+static mote_status take_copies(const parts_job *job, parts_run *run, uint32_t p, const json_t *o) {
+    parts_copies *copies = &run->ranges[p].copies;
+    const uint64_t most = INT64_MAX / (run->record_bytes + 1);
+    if (o == NULL && !parts_looks_around(run)) return MOTE_OK;
+    if (!parts_looks_around(run) || !parts_take_count(o, "at", most - run->points, &copies->at) ||
+        !parts_take_count(o, "points", run->points, &copies->points) || !parts_take_bits(o, "hash", &copies->hash)) {
+        return wrong(job, "parts", p, "\"copies\"");
+    }
+    return MOTE_OK;
+}
+
+/* What sampling by distance has chosen. */
+static mote_status take_chosen(const parts_job *job, parts_run *run, uint32_t p, const json_t *o) {
+    parts_levels *chosen = &run->ranges[p].chosen;
+    if (o == NULL) return MOTE_OK;
+    if (!parts_is_by_distance(run) || !parts_take_count(o, "at", INT64_MAX - run->ranges[p].points, &chosen->at) ||
+        !parts_take_count(o, "points", run->ranges[p].points, &chosen->count) ||
+        !parts_take_bits(o, "hash", &chosen->hash)) {
+        return wrong(job, "parts", p, "\"chosen\"");
+    }
+    return MOTE_OK;
+}
+
 static mote_status take_part(const parts_job *job, parts_run *run, uint32_t p, const json_t *part) {
     parts_range *range = &run->ranges[p];
     const uint64_t least = p > 0 ? run->ranges[p - 1].whole.low.code + 1 : 0;
@@ -215,6 +239,8 @@ static mote_status take_part(const parts_job *job, parts_run *run, uint32_t p, c
         return wrong(job, "parts", p, "\"wins\"");
     }
     MOTE_TRY(take_shared(job, run, p, json_object_get(part, "shared")));
+    MOTE_TRY(take_copies(job, run, p, json_object_get(part, "copies")));
+    MOTE_TRY(take_chosen(job, run, p, json_object_get(part, "chosen")));
     return take_shares(job, run, p, json_object_get(part, "inputs"));
 }
 
@@ -274,15 +300,14 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
     MOTE_TRY(parts_job_open_inputs(job, run));
     MOTE_TRY(unite(job, run));
     run->begin_bytes = mote_context_memory_bytes(job->ctx);
-    parts_set_record_bytes(run);
+    parts_set_point_bytes(run);
     MOTE_TRY(take_whole(job, run));
     MOTE_TRY(take_parts(job, run));
     MOTE_TRY(take_file(job, run));
-    uint64_t largest = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
-        if (run->ranges[p].points > largest) largest = run->ranges[p].points;
+        const uint64_t bytes = parts_part_bytes(run, p);
+        if (bytes > run->room_bytes) run->room_bytes = bytes;
     }
-    run->room_bytes = parts_memory_bytes(run, largest);
     return MOTE_OK;
 }
 

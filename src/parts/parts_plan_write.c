@@ -166,6 +166,22 @@ static bool add_shared(const parts_run *run, uint32_t p, json_t *part, part_read
     return ok;
 }
 
+/* Where in the file of shared points it is, what it has, and the checksum. */
+static bool add_section(json_t *part, const char *key, uint64_t at, uint64_t points, uint64_t hash) {
+    json_t *o = json_object();
+    return parts_add(part, key, o) && parts_add(o, "at", json_integer((json_int_t)at)) &&
+           parts_add(o, "points", json_integer((json_int_t)points)) && parts_add(o, "hash", parts_put_bits(hash));
+}
+
+/* What the part gets of others: copies that the plan has made, and what sampling by distance has chosen among all. */
+static bool add_of_others(const parts_run *run, uint32_t p, json_t *part, part_reading *read) {
+    const parts_copies *copies = &run->ranges[p].copies;
+    const parts_levels *chosen = &run->ranges[p].chosen;
+    read->bytes += (double)(copies->points * run->record_bytes + chosen->count);
+    return (!parts_looks_around(run) || add_section(part, "copies", copies->at, copies->points, copies->hash)) &&
+           (chosen->at == 0 || add_section(part, "chosen", chosen->at, chosen->count, chosen->hash));
+}
+
 static double at_line(const double line[2], uint64_t points) { return line[0] + line[1] * (double)points; }
 
 /* Of the pieces that inputs are read in. */
@@ -180,8 +196,8 @@ static double share_bytes_of(const parts_run *run, double shared) {
     return shared * (double)(record_bytes + COPC_SHARE_POINT_BYTES);
 }
 
-uint64_t parts_limit_bytes(const parts_run *run, uint64_t points) {
-    return run->begin_bytes + NAMES_BYTES + parts_memory_bytes(run, points);
+uint64_t parts_limit_bytes(const parts_run *run, uint32_t p) {
+    return run->begin_bytes + NAMES_BYTES + parts_part_bytes(run, p);
 }
 
 uint64_t parts_file_bytes(const parts_run *run, uint32_t p) {
@@ -205,9 +221,10 @@ static bool add_costs(const parts_run *run, uint32_t p, const part_reading *read
     const parts_prices *prices = &run->prices;
     const parts_range *range = &run->ranges[p];
     const double share_bytes = run->is_copc ? share_bytes_of(run, parts_shared_points(run, p)) : 0;
-    const uint64_t limit = parts_limit_bytes(run, range->points);
+    const uint64_t limit = parts_limit_bytes(run, p), copies = range->copies.points;
     const double reading = reading_bytes(run, range->points, read);
-    const double building = at_line(prices->memory_bytes, range->points) + share_bytes;
+    /* A copy is read, coded and sorted as an own point is. */
+    const double building = at_line(prices->memory_bytes, range->points + copies) + share_bytes;
     const double memory = (double)prices->floor_bytes + (building > reading ? building : reading);
     const double file = (double)parts_file_bytes(run, p);
     const double seconds = START_SECONDS + prices->open_seconds + prices->point_seconds * (double)read->points +
@@ -224,7 +241,7 @@ static bool add_part(const parts_run *run, const input_sums *inputs, uint32_t p,
     json_t *o = json_object();
     part_reading read = {0, 0, 0};
     return parts_add(list, NULL, o) && parts_add(o, "points", json_integer((json_int_t)range->points)) &&
-           add_shares(run, inputs, p, o, &read) && add_shared(run, p, o, &read) &&
+           add_shares(run, inputs, p, o, &read) && add_shared(run, p, o, &read) && add_of_others(run, p, o, &read) &&
            (run->prices.file_bytes[1] == 0 || add_costs(run, p, &read, o)) && add_border(o, &range->whole.low) &&
            add_wins(o, "wins", &range->wins[0]) && add_wins(o, "fine_wins", &range->wins[1]);
 }
@@ -261,6 +278,7 @@ mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bo
                                mote_alloc_zero(ctx, count * sizeof *inputs.bytes, "inputs")};
     bool ok = inputs.points != NULL && inputs.bytes != NULL && sum_inputs(run, job, &inputs) &&
               add_box(run, job->json) && add_all_facts(run, job->json) && add_parts(run, &inputs, job->json);
+    if (ok && run->fine) ok = parts_add(job->json, "fine", json_true());
     if (ok && run->source.boxes != NULL) ok = add_boxes(run, job->json);
     if (ok && run->is_copc) ok = parts_add_seen(run, job->json);
     mote_free(ctx, inputs.points);

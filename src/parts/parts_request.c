@@ -207,7 +207,7 @@ static mote_status take_parameters(parts_job *job, const json_t *request, mote_r
     MOTE_TRY(take_left_out(job, request, run));
     MOTE_TRY(potree_check_params(job->ctx, &run->potree));
     MOTE_TRY(lod_check_params(job->ctx, &run->lod));
-    const char *refusal = parts_resume_refusal(&run->lod, &run->potree);
+    const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);
     return refusal == NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: %s", job->path, refusal);
 }
 

@@ -3,7 +3,8 @@
 
      OUT.parts/   lock         held while a run is at work; the system gives it back when that is killed
                   plan.json    when records are distributed: what is asked for, and found
-                  scratch      the records, a part behind the other; complete where it is there
+                  scratch      the records, a part behind the other, and copies of those that averages of others look
+                               at; complete where it is there
                   distance…    what sampling by distance has done: parts_distance.h
                   N.octree, N.json */
 #define _GNU_SOURCE /* flock, O_CLOEXEC */
@@ -46,7 +47,7 @@ static bool fits(const parts_run *run, const mote_parts_params *params, uint64_t
     const uint64_t room = params->memory_bytes > 0 ? params->memory_bytes : run->ctx->params.memory_limit_bytes;
     bool fits = true;
     for (uint32_t p = 0; p < run->part_count && room > 0; p++) {
-        fits = fits && begin_bytes + run->workers * parts_memory_bytes(run, run->ranges[p].points) <= room;
+        fits = fits && begin_bytes + run->workers * parts_part_bytes(run, p) <= room;
     }
     return fits;
 }
@@ -90,26 +91,50 @@ static mote_status take_up(parts_run *run, parts_job *job, const mote_parts_para
 
 /* ---- making it */
 
+/* Bytes of the scratch file. */
+static uint64_t scratch_bytes(const parts_run *run) {
+    uint64_t points = run->points - run->skipped;
+    for (uint32_t p = 0; p < run->part_count; p++) points += run->ranges[p].copies.points;
+    return points * run->record_bytes;
+}
+
+/* Which cells parts look at is in no plan, as nobody asks once copies of their points are made. */
+static mote_status count_again(parts_run *run) {
+    if (!parts_looks_around(run)) return MOTE_OK;
+    MOTE_TRY(parts_count(run));
+    return parts_place_ranges(run);
+}
+
+static void forget_counts(parts_run *run) {
+    parts_around_end(run);
+    mote_free(run->ctx, run->first);
+    mote_free(run->ctx, run->part_of);
+    run->first = NULL;
+    run->part_of = NULL;
+}
+
 /* Counts and distributes, and says that this is done: by the plan where there was none, else by the file itself. */
 static mote_status distribute(parts_run *run, parts_job *job, const mote_parts_params *params, const char *plan,
                               bool found) {
     double begin = mote_seconds();
-    if (!found) MOTE_TRY(parts_find_ranges(run, params));
+    MOTE_TRY(found ? count_again(run) : parts_find_ranges(run, params));
     if (!found && run->is_copc) MOTE_TRY(parts_copc_begin(run, job->output));
     run->report->count_seconds = mote_seconds() - begin;
     begin = mote_seconds();
     MOTE_TRY(mote_output_open(run->ctx, run->scratch_path, &run->scratch));
     run->scratch.is_part = true;
+    MOTE_TRY(parts_around_begin(run));
     MOTE_TRY(parts_distribute(run));
     parts_source_rest(&run->source);
+    forget_counts(run);
     MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK));
     run->report->distribute_seconds = mote_seconds() - begin;
     return found ? MOTE_OK : parts_job_write(run, job, plan, true);
 }
 
-static mote_status load_from_scratch(parts_run *run, const parts_job *job, uint32_t part, mote_cloud **out) {
+static mote_status load_from_scratch(parts_run *run, const parts_job *job, uint32_t part, parts_material *material) {
     (void)job;
-    return parts_load(run, &run->ranges[part], out);
+    return parts_material_load(run, part, material);
 }
 
 /* Finds which parts are there, and how many. */
@@ -174,7 +199,7 @@ static mote_status go_on(parts_run *run, parts_job *job, const mote_parts_params
     if (found) MOTE_TRY(look_at_parts(run, job, *made, &count));
     run->report->resumed_parts = count;
     if (count < run->part_count) {
-        const bool is_there = is_complete(run->scratch_path, (run->points - run->skipped) * run->record_bytes);
+        const bool is_there = is_complete(run->scratch_path, scratch_bytes(run));
         if (!is_there) MOTE_TRY(distribute(run, job, params, plan, found));
         MOTE_TRY(make_rounds(run, job, *made));
         unlink(run->scratch_path); /* whoever goes on finds all parts */

@@ -19,6 +19,14 @@ uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
            points * (run->record_bytes + run->point_bytes);
 }
 
+uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {
+    const uint64_t points = run->ranges[part].points, copies = run->ranges[part].copies.points;
+    if (!parts_looks_around(run)) return parts_memory_bytes(run, points);
+    /* parts_memory_bytes reckons with as many copies as points. */
+    return parts_memory_bytes(run, 0) + points * (run->record_bytes + PARTS_AVERAGED_BYTES) +
+           copies * (run->record_bytes + PARTS_COPY_BYTES);
+}
+
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
     if (params->workers == 0) return mote_team_default(ctx);
     return params->workers < TEAM_MAX ? (uint32_t)params->workers : TEAM_MAX;

@@ -19,38 +19,6 @@ const char *mote_lod_parts_refusal(const mote_lod_params *params, const mote_pot
     return NULL;
 }
 
-const char *parts_resume_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours take copies of points from other parts";
-    return mote_lod_parts_refusal(params, potree);
-}
-
-const char *parts_alone_refusal(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (params->filter > MOTE_LOD_FILTER_CELL) return parts_resume_refusal(params, potree);
-    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance chooses among the points of all parts";
-    return mote_lod_parts_refusal(params, potree);
-}
-
-/* What would do instead; nothing where parts of no kind can be made so. */
-static const char *advice(const mote_lod_params *params, const mote_potree_params *potree) {
-    if (mote_lod_parts_refusal(params, potree) != NULL) return "";
-    if (params->filter > MOTE_LOD_FILTER_CELL) return "; filter cell would do";
-    if (params->sampling != MOTE_LOD_POISSON) return "";
-    return "; one process with --memory and --resume would do, or sampling random";
-}
-
-static mote_status refuse(const parts_run *run, const char *what, const char *refusal) {
-    if (refusal == NULL) return MOTE_OK;
-    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: %s%s", what, refusal, advice(&run->lod, &run->potree));
-}
-
-mote_status parts_check_resumes(const parts_run *run) {
-    return refuse(run, "an octree in parts that are kept", parts_resume_refusal(&run->lod, &run->potree));
-}
-
-mote_status parts_check_alone(const parts_run *run) {
-    return refuse(run, "an octree whose parts are made one by one", parts_alone_refusal(&run->lod, &run->potree));
-}
-
 static mote_status check(mote_context *ctx, const mote_read_params *reading, const mote_parts_params *parts,
                          const parts_run *run) {
     const char *refusal = mote_lod_parts_refusal(&run->lod, &run->potree);
@@ -89,20 +57,20 @@ mote_status parts_open(mote_context *ctx, const char *const *inputs, uint32_t in
     if (run->is_copc) MOTE_TRY(check_copc_params(run));
     MOTE_TRY(parts_source_begin(ctx, inputs, input_count, reading, NULL, &run->source));
     MOTE_TRY(parts_source_unite(&run->source, NULL));
-    static const char *const colors[] = {"red", "green", "blue"};
-    run->has_colors = true;
-    for (int k = 0; k < 3; k++) run->has_colors &= mote_cloud_find(run->source.whole, colors[k]) != NULL;
-    lod_warn_colors(ctx, &run->lod, run->has_colors);
     run->begin_bytes = mote_context_memory_bytes(ctx);
-    parts_set_record_bytes(run);
-    /* As many points again around a part: parts_around.c. */
-    if (parts_looks_around(run)) run->point_bytes = PARTS_AVERAGED_BYTES + run->record_bytes + PARTS_COPY_BYTES;
+    parts_set_point_bytes(run);
+    lod_warn_colors(ctx, &run->lod, run->has_colors);
     return MOTE_OK;
 }
 
-void parts_set_record_bytes(parts_run *run) {
+void parts_set_point_bytes(parts_run *run) {
+    static const char *const colors[] = {"red", "green", "blue"};
+    run->has_colors = true;
+    for (int k = 0; k < 3; k++) run->has_colors &= mote_cloud_find(run->source.whole, colors[k]) != NULL;
     run->number_bytes = run->has_numbers ? parts_number_bytes(run->first_number + run->source.count) : 0;
     run->record_bytes = run->source.record_bytes + run->number_bytes;
+    /* As many points again around a part: parts_around.c. */
+    if (parts_looks_around(run)) run->point_bytes = PARTS_AVERAGED_BYTES + run->record_bytes + PARTS_COPY_BYTES;
 }
 
 void parts_start(mote_context *ctx, mote_parts_report *report, parts_run *run) {
@@ -126,6 +94,7 @@ void parts_close(parts_run *run) {
     mote_free(ctx, run->trees);
     mote_free(ctx, run->chunks);
     parts_copc_end(run);
+    parts_around_end(run);
     parts_sample_free(run);
     parts_notes_end(run);
     for (uint32_t p = 0; run->ranges != NULL && p < run->part_count; p++) mote_free(ctx, run->ranges[p].shared.runs);
@@ -297,6 +266,7 @@ void parts_report(parts_run *run) {
 
 mote_status parts_end(parts_run *run, mote_status status) {
     if (status != MOTE_OK) mote_output_close(run->ctx, &run->scratch, status);
+    parts_distance_end(run); /* its files are in the folder, which goes */
     status = potree_folder_close(run->ctx, run->output.folder, status);
     mote_stage(run->ctx, NULL);
     parts_close(run);

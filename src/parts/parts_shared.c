@@ -4,7 +4,10 @@
 
      units         0   1   2   3   4   5        of part   A   AB   B   B   BC   ABC
      OUT.parts/shared      │ A: of 1, 5 │ B: of 1, 4, 5 │ C: of 4, 5 │        records, by part
-     part B reads          units 2 and 3, and its records of the file, which go where they are among its points */
+     part B reads          units 2 and 3, and its records of the file, which go where they are among its points
+
+   Where averages look at points of other parts, units with such points are shared as well, and copies follow behind all
+   records. Sampling by distance is for the plan to do, which has all points for it: all units are shared. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +28,15 @@ static bool is_shared(const parts_run *run, const parts_unit *unit) {
     return unit->is_shared;
 }
 
+/* Whether some part looks at points of it that are another's. */
+static bool has_looked_at(const parts_run *run, const parts_unit *unit) {
+    for (uint64_t i = 0; i < unit->count; i++) {
+        const parts_note note = parts_note_of(run, unit, i);
+        if (parts_around_any(run, note.first_code, note.end_code)) return true;
+    }
+    return false;
+}
+
 /* Says which units are shared, and how much room each part's points in them may need. Returns whether there are any. */
 static bool find_shared(parts_run *run, unit_count *list) {
     uint64_t at = 0;
@@ -32,7 +44,7 @@ static bool find_shared(parts_run *run, unit_count *list) {
     for (uint64_t u = 0; u < run->notes->unit_count; u++) {
         parts_unit *unit = &run->notes->units[u];
         const uint64_t count = parts_unit_counts(run, unit, list);
-        unit->is_shared = count > 1;
+        unit->is_shared = count > 1 || (count == 1 && (parts_is_by_distance(run) || has_looked_at(run, unit)));
         any = any || unit->is_shared;
         for (uint64_t i = 0; i < count && unit->is_shared; i++) {
             run->ranges[list[i].part].shared.room += list[i].points;
@@ -135,48 +147,95 @@ static void scatter(scattering *s, const uint8_t *from, uint64_t size_bytes) {
     }
 }
 
-static mote_status read_shared(const parts_run *run, const char *path, int file, const parts_placing *placing,
-                               uint8_t *records, uint64_t *hash) {
-    const uint64_t at = placing->at * run->record_bytes, size_bytes = placing->points * run->record_bytes;
-    scattering s = {placing->runs, 0, run->record_bytes, records};
+typedef struct shared_file {
+    const parts_run *run;
+    const parts_job *job;
+    char *path;
+    int file;
+} shared_file;
+
+static mote_status open_shared(const parts_run *run, const parts_job *job, shared_file *f) {
+    *f = (shared_file){run, job, parts_job_path(job, PARTS_SHARED), -1};
+    if (f->path == NULL) return MOTE_ERROR_MEMORY;
+    f->file = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (f->file >= 0) return MOTE_OK;
+    if (errno != ENOENT) return mote_system_error(run->ctx, f->path, "open");
+    return mote_fail(run->ctx, MOTE_ERROR_IO,
+                     "%s: is not there, with the points that %s has read for several parts; make a new plan", f->path,
+                     job->path);
+}
+
+static void close_shared(const shared_file *f) {
+    if (f->file >= 0) close(f->file);
+    mote_free(f->run->ctx, f->path);
+}
+
+/* Bytes of the file, that have this checksum. */
+static mote_status read_shared(const shared_file *f, uint64_t at, uint64_t size_bytes, uint64_t hash, scattering *to) {
+    const parts_run *run = f->run;
     potree_hash sum = potree_hash_begin();
     uint8_t *buffer = mote_alloc(run->ctx, READ_BYTES, "checksums");
     mote_status status = buffer != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (uint64_t done = 0; done < size_bytes && status == MOTE_OK; done += READ_BYTES) {
         const uint64_t now = size_bytes - done < READ_BYTES ? size_bytes - done : READ_BYTES;
-        status = parts_read_at(run->ctx, file, path, at + done, now, buffer);
+        status = parts_read_at(run->ctx, f->file, f->path, at + done, now, buffer);
         if (status != MOTE_OK) break;
         potree_hash_add(&sum, buffer, now);
-        scatter(&s, buffer, now);
+        scatter(to, buffer, now);
         status = mote_progress_again(run->ctx);
     }
     mote_free(run->ctx, buffer);
-    *hash = potree_hash_end(&sum);
-    return status;
+    if (status != MOTE_OK || potree_hash_end(&sum) == hash) return status;
+    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: is not what %s was written with; make a new plan", f->path,
+                     f->job->path);
 }
 
 mote_status parts_shared_load(const parts_run *run, const parts_job *job, uint32_t part, uint8_t *records) {
     const parts_placing *placing = &run->ranges[part].shared;
-    uint64_t hash = 0;
+    const uint64_t record_bytes = run->record_bytes;
+    scattering to = {placing->runs, 0, record_bytes, records};
+    shared_file f;
     if (placing->points == 0) return MOTE_OK;
-    char *path = parts_job_path(job, PARTS_SHARED);
-    if (path == NULL) return MOTE_ERROR_MEMORY;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    mote_status status = MOTE_OK;
-    if (file < 0 && errno == ENOENT) {
-        status = mote_fail(run->ctx, MOTE_ERROR_IO,
-                           "%s: is not there, with the points that %s has read for several parts; make a new plan",
-                           path, job->path);
-    } else if (file < 0) {
-        status = mote_system_error(run->ctx, path, "open");
+    mote_status status = open_shared(run, job, &f);
+    if (status == MOTE_OK) {
+        status = read_shared(&f, placing->at * record_bytes, placing->points * record_bytes, placing->hash, &to);
     }
-    if (status == MOTE_OK) status = read_shared(run, path, file, placing, records, &hash);
-    if (status == MOTE_OK && hash != placing->hash) {
-        status =
-            mote_fail(run->ctx, MOTE_ERROR_IO, "%s: is not what %s was written with; make a new plan", path, job->path);
+    close_shared(&f);
+    return status;
+}
+
+static mote_status load_copies(parts_run *run, const shared_file *f, uint32_t part, mote_cloud **out) {
+    const parts_copies *copies = &run->ranges[part].copies;
+    const placed_run all = {0, copies->points};
+    uint8_t *records = NULL;
+    if (copies->points == 0) return MOTE_OK;
+    MOTE_TRY(parts_cloud(run, copies->points, out, &records));
+    scattering to = {&all, 0, run->record_bytes, records};
+    return read_shared(f, copies->at * run->record_bytes, copies->points * run->record_bytes, copies->hash, &to);
+}
+
+static mote_status load_levels(parts_run *run, const shared_file *f, uint32_t part, parts_material *material) {
+    const parts_levels *chosen = &run->ranges[part].chosen;
+    const placed_run all = {0, chosen->count};
+    material->levels = mote_alloc(run->ctx, chosen->count + 1, "levels");
+    material->level_count = chosen->count;
+    if (material->levels == NULL) return MOTE_ERROR_MEMORY;
+    scattering to = {&all, 0, 1, material->levels};
+    if (chosen->at == 0) {
+        return mote_fail(run->ctx, MOTE_ERROR_DATA,
+                         "%s: parts[%u]: \"chosen\" is missing, or not what a plan has there", f->job->path, part);
     }
-    if (file >= 0) close(file);
-    mote_free(run->ctx, path);
+    return chosen->count > 0 ? read_shared(f, chosen->at, chosen->count, chosen->hash, &to) : MOTE_OK;
+}
+
+mote_status parts_shared_load_rest(parts_run *run, const parts_job *job, uint32_t part, parts_material *material) {
+    const bool has_levels = parts_is_by_distance(run) && run->ranges[part].points > 0;
+    shared_file f;
+    if (run->ranges[part].copies.points == 0 && !has_levels) return MOTE_OK;
+    mote_status status = open_shared(run, job, &f);
+    if (status == MOTE_OK) status = load_copies(run, &f, part, &material->around);
+    if (status == MOTE_OK && has_levels) status = load_levels(run, &f, part, material);
+    close_shared(&f);
     return status;
 }
 #endif

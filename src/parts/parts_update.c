@@ -307,10 +307,17 @@ static mote_status use_folder(mote_context *ctx, const potree_files *files, void
     return status;
 }
 
+/* Why the parts of a folder cannot be made of those that are there. */
+static const char *refusal(const mote_lod_params *params, const mote_potree_params *potree) {
+    if (params->filter > MOTE_LOD_FILTER_CELL) return "averages over neighbours look at points of other parts";
+    if (params->sampling == MOTE_LOD_POISSON) return "sampling by distance chooses among the points of all parts";
+    return mote_lod_parts_refusal(params, potree);
+}
+
 static mote_status update_list(parts_update *update, const char *const *paths) {
     uint64_t bytes = 0;
     bool in_pieces = false;
-    update->whole = parts_alone_refusal(&update->is.lod, &update->is.potree);
+    update->whole = refusal(&update->is.lod, &update->is.potree);
     if (update->whole == NULL) {
         MOTE_TRY(find_need(update, paths, &bytes, &in_pieces));
         if (!in_pieces) update->whole = "some files are read as a whole, and not in pieces as LAS, LAZ and E57 are";

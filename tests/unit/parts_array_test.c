@@ -43,6 +43,36 @@ static void other_parameters(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* What looks across borders: averages at copies that the plan has made, sampling by distance at all points, of which
+   the plan chooses; of a folder and a file, of what is scanned anyhow and of tiles, with fine codes and without. */
+static void parts_look_across(void **state) {
+    (void)state;
+    static const mote_lod_filter filters[] = {MOTE_LOD_FILTER_NONE, MOTE_LOD_FILTER_NEIGHBORS,
+                                              MOTE_LOD_FILTER_GAUSSIAN};
+    mote_context *ctx = test_context(2);
+    uint32_t rounds[3] = {0, 0, 0};
+    for (uint32_t v = 0; v < 3 * PARTS_KINDS; v++) {
+        test_array t;
+        const uint32_t kind = v / 3;
+        const bool is_copc = v % 2 == 1 && v % 3 == 0;
+        if (v % 4 != kind % 4 && test_extent(1, 0) == 1) continue;
+        if (is_copc) array_begin_copc(&t);
+        if (!is_copc) array_begin(&t);
+        array_add(ctx, &t, &parts_kinds[kind], v % 2 ? "laz" : "las");
+        if (v % 5 == 2) array_add(ctx, &t, &parts_kinds[(kind + 3) % PARTS_KINDS], "las");
+        t.params.filter = filters[v % 3];
+        if (v % 3 > 0) t.params.scheme = MOTE_LOD_REPLACING;
+        if (v % 3 == 0 || v % 4 == 1) t.params.sampling = MOTE_LOD_POISSON;
+        t.params.grid = v % 3 == 0 ? 128 : 64;
+        t.params.merge_points = v % 2 ? 30 : 300;
+        t.parts = 2 + v % 6;
+        rounds[array_compare(ctx, &t)]++;
+    }
+    print_message("%u in one round, %u in two\n", rounds[1], rounds[2]);
+    assert_true(rounds[1] > 0);
+    mote_context_destroy(ctx);
+}
+
 static void inputs_are_united(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
@@ -97,6 +127,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_are_the_whole),
         cmocka_unit_test(other_parameters),
+        cmocka_unit_test(parts_look_across),
         cmocka_unit_test(inputs_are_united),
         cmocka_unit_test(what_lacks_is_named),
         cmocka_unit_test(records_are_checked),
@@ -105,6 +136,7 @@ int main(void) {
         cmocka_unit_test(parts_check_what_they_read),
         cmocka_unit_test(units_are_shared),
         cmocka_unit_test(shared_points_are_checked),
+        cmocka_unit_test(what_others_have_is_checked),
         cmocka_unit_test(a_plan_replaces_no_input),
         cmocka_unit_test(plans_are_checked),
         cmocka_unit_test(runs_go_on),

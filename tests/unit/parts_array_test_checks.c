@@ -205,7 +205,7 @@ static void expect_checked(bool is_copc) {
     assert_non_null(other);
     char *version = strstr(text, "\"mote_plan\": 5");
     assert_non_null(version);
-    version[13] = '4'; /* manifests had a checksum of the part's file */
+    version[13] = '4'; /* which knows nothing of copies and of what is chosen */
     array_write_text(t.plan, text);
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 4");
     version[13] = '5';

@@ -79,7 +79,12 @@ void survives_failures(void **state) {
         test_each_step_cancels(resume, &t);
         array_expect_whole(ctx, &t);
     }
-    t.params.sampling = MOTE_LOD_POISSON; /* in rounds over lists, which are kept */
+    t.params.sampling = MOTE_LOD_POISSON; /* in rounds over lists, which are kept; or which the plan has */
+    mote_lod_parts_clear(ctx, t.output);
+    some_allocations_fail(plan_make_merge, &t);
+    mote_lod_parts_clear(ctx, t.output);
+    test_each_step_cancels(plan_make_merge, &t);
+    array_expect_whole(ctx, &t);
     mote_lod_parts_clear(ctx, t.output);
     some_allocations_fail(resume, &t);
     array_expect_whole(ctx, &t);
@@ -122,7 +127,7 @@ static bool stop_in_the_middle(void *user, double done, const char *stage) {
     return --((test_stop *)user)->calls_left > 0;
 }
 
-static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling) {
+static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling, mote_lod_filter filter) {
     mote_context *ctx = test_context(2);
     uint64_t resumed = 0;
     test_array t;
@@ -130,7 +135,12 @@ static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling) {
     if (!is_copc) array_begin(&t);
     t.params.merge_points = 20;
     t.params.sampling = sampling;
-    array_add(ctx, &t, &parts_kinds[1], "las"); /* strays, and fine codes: two rounds */
+    t.params.filter = filter;
+    /* Strays, and fine codes: two rounds; but averages cut no cell of the root's grid. */
+    const bool averages = filter != MOTE_LOD_FILTER_NONE;
+    const uint64_t size = averages ? 9000 : 3000;
+    if (averages) t.params.scheme = MOTE_LOD_REPLACING;
+    array_add(ctx, &t, &parts_kinds[averages ? 0 : 1], "las");
     for (long n = 8; n < 4000; n = n * 3 / 2) {
         test_stop stop = {n};
         mote_context_params params = mote_context_defaults();
@@ -140,26 +150,39 @@ static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling) {
         params.progress = stop_in_the_middle;
         params.progress_user = &stop;
         assert_int_equal(mote_context_create(&params, &own), MOTE_OK);
-        const mote_status status = resume_in(own, &t, 3000, &report);
+        const mote_status status = resume_in(own, &t, size, &report);
         mote_context_destroy(own);
         assert_true(status == MOTE_OK || status == MOTE_CANCELLED);
-        if (resume_in(ctx, &t, 3000, &report) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+        if (resume_in(ctx, &t, size, &report) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
         assert_true(report.parts > 5);
         resumed += report.resumed_parts > 0 && report.resumed_parts < report.parts;
         array_expect_whole(ctx, &t);
-        mote_lod_parts_clear(ctx, t.output);
         if (status == MOTE_OK) break;
+        mote_lod_parts_clear(ctx, t.output);
     }
+    /* A part that was made and is there no longer, when its records are gone. */
+    mote_parts_report report;
+    char file[PATH + 64];
+    for (int fine = 0; fine < 2; fine++) {
+        snprintf(file, sizeof file, "%s.parts/2%s.json", t.output, fine ? ".fine" : "");
+        unlink(file);
+    }
+    if (resume_in(ctx, &t, size, &report) != MOTE_OK) fail_msg("%s", mote_context_message(ctx));
+    assert_int_equal(report.resumed_parts, report.parts - 1);
+    array_expect_whole(ctx, &t);
+    mote_lod_parts_clear(ctx, t.output);
     assert_true(resumed > 0 || sampling == MOTE_LOD_POISSON); /* most of whose steps are before parts are made */
     mote_context_destroy(ctx);
 }
 
 void runs_go_on(void **state) {
     (void)state;
-    expect_to_go_on(false, MOTE_LOD_RANDOM);
-    expect_to_go_on(true, MOTE_LOD_RANDOM);
-    expect_to_go_on(false, MOTE_LOD_POISSON);
-    expect_to_go_on(true, MOTE_LOD_POISSON);
+    expect_to_go_on(false, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE);
+    expect_to_go_on(true, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_NONE);
+    expect_to_go_on(false, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE);
+    expect_to_go_on(true, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NONE);
+    expect_to_go_on(false, MOTE_LOD_RANDOM, MOTE_LOD_FILTER_GAUSSIAN);
+    expect_to_go_on(false, MOTE_LOD_POISSON, MOTE_LOD_FILTER_NEIGHBORS);
 }
 
 #endif

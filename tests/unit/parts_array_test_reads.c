@@ -222,4 +222,49 @@ void shared_points_are_checked(void **state) {
     assert_int_equal(access(file, F_OK), -1); /* all is removed, the shared points too */
     mote_context_destroy(ctx);
 }
+
+/* What parts look at of others is in that file as well, behind its records: copies for averages, what sampling by
+   distance has chosen; a part is refused where its own are not what the plan has written, or are not named. */
+void what_others_have_is_checked(void **state) {
+    (void)state;
+    static const char *const names[] = {"\"chosen\": {", "\"copies\": {"};
+    mote_context *ctx = test_context(2);
+    for (int by_filter = 0; by_filter < 2; by_filter++) {
+        mote_parts_report report;
+        test_array t;
+        struct stat info;
+        char file[PATH + 64];
+        unsigned long long at;
+        array_begin(&t);
+        t.parts = 4;
+        if (by_filter) t.params.filter = MOTE_LOD_FILTER_NEIGHBORS;
+        if (by_filter) t.params.scheme = MOTE_LOD_REPLACING;
+        if (!by_filter) t.params.sampling = MOTE_LOD_POISSON;
+        add_ordered(ctx, &t, "las");
+        assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
+        char *text = array_read_text(t.plan), *own = strstr(strstr(text, names[by_filter]) + 1, names[by_filter]);
+        assert_non_null(own); /* those of part 2 */
+        assert_int_equal(sscanf(strstr(own, "\"at\": "), "\"at\": %llu", &at), 1);
+        snprintf(file, sizeof file, "%s.parts/shared", t.output);
+        assert_int_equal(stat(file, &info), 0);
+        const uint64_t record_bytes = strtoull(strstr(text, "\"record_bytes\": ") + 16, NULL, 10);
+        const long first = (long)(by_filter ? at * record_bytes : at);
+        assert_true(first < info.st_size);
+        array_change_byte(file, first);
+        array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_IO, "shared: is not what");
+        assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
+        array_change_byte(file, first);
+        memcpy(own + 1, "x", 1);
+        array_write_text(t.plan, text);
+        array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_DATA, "is missing");
+        memcpy(own + 1, names[by_filter] + 1, 1);
+        array_write_text(t.plan, text);
+        array_make_all(ctx, &t, report.parts);
+        assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
+        array_expect_whole(ctx, &t);
+        free(text);
+        assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
+    }
+    mote_context_destroy(ctx);
+}
 #endif

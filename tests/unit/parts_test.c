@@ -426,15 +426,6 @@ static void refuses_what_parts_cannot(void **state) {
     expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "in one place");
     params.sampling = MOTE_LOD_FIRST;
     expect_refused(ctx, path, &params, 8999, MOTE_ERROR_MEMORY, "only random sampling");
-    params = mote_lod_defaults();
-    params.scheme = MOTE_LOD_REPLACING;
-    params.filter = MOTE_LOD_FILTER_GAUSSIAN;
-    mote_parts_params kept = mote_parts_defaults();
-    kept.resumes = true;
-    mote_context_clear(ctx);
-    assert_int_equal(mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_refused"), NULL, &kept, NULL),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(mote_context_message(ctx), "averages over neighbours take copies"));
     expect_refused(ctx, test_path("parts_none.las"), NULL, 0, MOTE_ERROR_IO, "parts_none.las");
     mote_context_destroy(ctx);
 }
@@ -464,7 +455,6 @@ int main(void) {
         cmocka_unit_test(distances_of_parts),
         cmocka_unit_test(distances_of_few_points),
         cmocka_unit_test(distances_survive_failures),
-        cmocka_unit_test(distances_are_of_all_parts),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),
         cmocka_unit_test(outliers_of_parts),

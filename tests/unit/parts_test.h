@@ -36,7 +36,6 @@ void trees_beyond_32_bits(void **state);
 void distances_of_parts(void **state);
 void distances_of_few_points(void **state);
 void distances_survive_failures(void **state);
-void distances_are_of_all_parts(void **state);
 
 /* ---- parts_test_normals.c */
 void normals_of_parts(void **state);

@@ -111,20 +111,4 @@ void distances_survive_failures(void **state) {
     mote_context_destroy(ctx);
 }
 
-/* Parts that are made one by one know nothing of other parts' points: not by a plan, nor by that of a run that is kept.
- */
-void distances_are_of_all_parts(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    const char *path = parts_cloud_file(ctx, &parts_kinds[0], "las");
-    mote_lod_params params = mote_lod_defaults();
-    params.sampling = MOTE_LOD_POISSON;
-    assert_int_equal(mote_lod_parts_plan(ctx, &path, 1, NULL, &params, test_path("parts_refused"), NULL, NULL,
-                                         test_path("parts_refused.json"), NULL),
-                     MOTE_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(mote_context_message(ctx), "sampling by distance chooses among the points of all parts"));
-    assert_non_null(strstr(mote_context_message(ctx), "would do"));
-    mote_context_destroy(ctx);
-}
-
 #endif
