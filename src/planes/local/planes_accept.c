@@ -114,7 +114,7 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
 
 static bool stands(const planes_local *s, planes_growth *g, const growth_limits *limits) {
     const double strays = g->strays * (g->area / (g->cell * g->cell)), side = sqrt(g->area);
-    const double own = g->count - strays;
+    const double own = (g->count - strays) * (double)(1u << g->level);
     const double min_central = limits->central - 1 / sqrt(g->count);
     if (g->role == PLANES_SCAFFOLD) return true;
     if (own < s->params.min_points) return growth_refuse(g, MOTE_PLANES_FEW_POINTS, fmax(own, 0), s->params.min_points);

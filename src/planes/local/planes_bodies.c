@@ -31,15 +31,17 @@ static bool is_same_body(const planes_growth *a, const planes_growth *b) {
 static void keep_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {
     planes_growth *growths = bodies->growths;
     uint32_t at = bodies->count;
-    if (g->count < MIN_BODY * s->params.min_points) return;
+    const double points = planes_growth_points(g);
+    if (points < MIN_BODY * s->params.min_points) return;
     for (uint32_t i = 0; i < bodies->count; i++) {
         if (is_same_body(&growths[i], g)) return;
     }
-    while (at > 0 && growths[at - 1].count < g->count) at--;
+    while (at > 0 && planes_growth_points(&growths[at - 1]) < points) at--;
     if (at == bodies->max) return;
     if (bodies->count < bodies->max) bodies->count++;
     memmove(&growths[at + 1], &growths[at], (bodies->count - 1 - at) * sizeof *growths);
     growths[at] = *g;
+    planes_take_level(&growths[at], 0);
 }
 
 void planes_note_body(const planes_local *s, const planes_growth *g, planes_bodies *bodies) {

@@ -7,17 +7,19 @@
 #include "planes/local/planes_growth.h"
 
 #define TURNS          16
-#define LARGE_SAMPLE   65536u /* points: in more, planes have few of all */
-#define FEW_A_CELL     4.0    /* points: of a cell, at least, where planes may have few points */
-#define NOISE_GROWS    2.0    /* times the noise of the patch: with more, something else has grown */
-#define NOISE_SHRINKS  0.3    /* of the noise of the patch: with less, it has fallen into thinner layers */
-#define NEARLY_ALL     0.6    /* of the points of a patch: steps of a sensor share them out */
-#define LAY_TURNS      2      /* the second with cells of as many points as the plane has where it is */
-#define LAY_SHARE      0.35   /* of these points, a cell of the plane has */
-#define SETTLED        0.01   /* of the points: a turn that changes fewer is the last */
-#define ENOUGH_TO_TELL 400.0  /* points of a component, from which on it is told early that it comes to nothing */
-#define FAR_STRUCTURE  0.4    /* share of the variance between cells, above which no growth became a plane later */
-#define FAR_GOING_ON   0.3    /* share of the rim that goes on to one side in two turns: a centred growth ends then */
+#define MANY_POINTS    40000.0 /* near a growth: where there are more, it settles with fewer of them first */
+#define LARGE_SAMPLE   65536u  /* points: in more, planes have few of all */
+#define FIRST_REACH    4.0     /* times the points of its patch: about as many are near it at first */
+#define FEW_A_CELL     4.0     /* points: of a cell, at least, where planes may have few points */
+#define NOISE_GROWS    2.0     /* times the noise of the patch: with more, something else has grown */
+#define NOISE_SHRINKS  0.3     /* of the noise of the patch: with less, it has fallen into thinner layers */
+#define NEARLY_ALL     0.6     /* of the points of a patch: steps of a sensor share them out */
+#define LAY_TURNS      2       /* the second with cells of as many points as the plane has where it is */
+#define LAY_SHARE      0.35    /* of these points, a cell of the plane has */
+#define SETTLED        0.01    /* of the points: a turn that changes fewer is the last */
+#define ENOUGH_TO_TELL 400.0   /* points of a component, from which on it is told early that it comes to nothing */
+#define FAR_STRUCTURE  0.4     /* share of the variance between cells, above which no growth became a plane later */
+#define FAR_GOING_ON   0.3     /* share of the rim that goes on to one side in two turns: a centred growth ends then */
 
 void planes_refuse_growth(const planes_local *s, const planes_growth *g, double points) {
     planes_refused refused;
@@ -115,8 +117,22 @@ static bool is_something_else(const planes_local *s, const planes_patch *patch, 
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - share * share, 1 - NOISE_SHRINKS * NOISE_SHRINKS);
 }
 
+void planes_take_level(planes_growth *g, uint32_t level) {
+    const double fewer = ldexp(1, (int)g->level - (int)level);
+    g->cell /= sqrt(fewer);
+    g->count *= fewer;
+    g->level = level;
+}
+
 /* Whether planes have few of all points. */
 static bool is_large(const planes_local *s) { return s->sample->count > LARGE_SAMPLE; }
+
+/* Thins the points out where very many are near. near: of the sample, about. */
+static void take_fewer(planes_growth *g, double near) {
+    uint32_t level = 0;
+    while (level + 1 < PLANES_LOCAL_LEVELS && near > MANY_POINTS * (double)(1u << level)) level++;
+    if (level > g->level) planes_take_level(g, level);
+}
 
 /* The share of the variance between the cells of the component that was fitted last. Distances of cells are in the
    scratch. */
@@ -152,10 +168,11 @@ static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, p
     return !growth_refuse(g, MOTE_PLANES_UNLIKE, g->measured_noise, GROWTH_MAX_NOISE * g->max_noise);
 }
 
-/* Turns until it stays as it is. */
-static bool settle(planes_local *s, const planes_patch *patch, planes_growth *g) {
-    double before = 0;
+/* Turns until it stays as it is. fewer: points may be thinned out. */
+static bool settle(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    double before = 0, near = FIRST_REACH * (double)patch->count * patch->stride;
     for (int turn = 0; turn < TURNS; turn++) {
+        if (fewer) take_fewer(g, near);
         planes_find_axes(g);
         look_farther(g);
         const bool found = planes_find_component(s, g, g->radius);
@@ -164,10 +181,12 @@ static bool settle(planes_local *s, const planes_patch *patch, planes_growth *g)
         const planes_growth laid = *g;
         if (!planes_fit_component(s, g) || is_something_else(s, patch, g)) return false;
         if (is_in_vain(s, &laid, turn == 0, g)) return false;
-        const bool settled = fabs(g->count - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
+        const double points = planes_growth_points(g);
+        const bool settled = fabs(points - before) < SETTLED * before && g->farthest + 2 * g->cell < g->look;
         g->cell = turn == 0 ? fmin(next_cell(s, g), 2 * g->cell) : next_cell(s, g);
         g->radius = fmax(g->radius, 0.3 * sqrt(g->area));
-        before = g->count;
+        before = points;
+        near = ldexp(s->near_count, (int)g->level);
         if (turn >= 2 && settled) break;
     }
     planes_find_axes(g);
@@ -181,11 +200,19 @@ static bool settle(planes_local *s, const planes_patch *patch, planes_growth *g)
     return planes_describe_component(s, g);
 }
 
+/* Grows over few of the points first, if there are very many. */
+static bool grow(planes_local *s, const planes_patch *patch, bool fewer, planes_growth *g) {
+    if (!settle(s, patch, fewer, g)) return false;
+    if (g->level == 0 || !planes_growth_stands(s, g)) return true;
+    planes_take_level(g, 0);
+    return settle(s, patch, false, g);
+}
+
 bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, double max_cell, int32_t self,
                  planes_growth *g) {
     begin(s, patch, max_noise, max_cell, self, g);
-    if (!settle(s, patch, g)) return false;
-    if (!planes_growth_stands(s, g)) return true;
+    if (!grow(s, patch, max_cell <= 0, g)) return false;
+    if (g->level > 0 || !planes_growth_stands(s, g)) return true;
     return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
 }
 

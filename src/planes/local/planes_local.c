@@ -10,12 +10,13 @@
 
 void planes_local_close(planes_local *s) {
     mote_context *ctx = s->ctx;
-    void *const arrays[] = {s->boxes,    s->patches, s->planes, s->owner,    s->likelihood,
+    void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
     planes_drop_facing(s);
     planes_free_candidates(s);
     planes_close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
+    for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
 }
 
 static void reserve_points(planes_local *s, uint64_t points) {
@@ -61,20 +62,18 @@ static void box_axis(planes_local_boxes *boxes, uint32_t b, int k, const float *
 
 static uint32_t min_count(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static mote_status make_boxes(planes_local *s) {
-    const planes_sample *sample = s->sample;
-    const float *axes[3] = {sample->x, sample->y, sample->z};
-    planes_local_boxes *blocks = &s->blocks, *groups = &s->groups;
-    const uint32_t block_count = (sample->count + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
+static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
+    const float *axes[3] = {level->x, level->y, level->z};
+    planes_local_boxes *blocks = &level->blocks, *groups = &level->groups;
+    const uint32_t block_count = (level->count + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
     const uint32_t group_count = (block_count + PLANES_LOCAL_LANES - 1) / PLANES_LOCAL_LANES;
     const uint64_t boxes = (uint64_t)block_count + group_count + 2 * PLANES_LOCAL_LANES;
-    s->boxes = mote_alloc_zero(s->ctx, 6 * boxes * sizeof *s->boxes, "planes search");
-    if (s->boxes == NULL) return MOTE_ERROR_MEMORY;
-    lay_boxes(groups, group_count, lay_boxes(blocks, block_count, s->boxes));
+    level->boxes = mote_alloc_zero(ctx, 6 * boxes * sizeof *level->boxes, "planes search");
+    if (level->boxes == NULL) return MOTE_ERROR_MEMORY;
+    lay_boxes(groups, group_count, lay_boxes(blocks, block_count, level->boxes));
     for (int k = 0; k < 3; k++) {
         for (uint32_t b = 0; b < block_count; b++) {
-            const uint32_t first = b * PLANES_LOCAL_BLOCK;
-            const uint32_t points = min_count(sample->count - first, PLANES_LOCAL_BLOCK);
+            const uint32_t first = b * PLANES_LOCAL_BLOCK, points = min_count(level->count - first, PLANES_LOCAL_BLOCK);
             box_axis(blocks, b, k, axes[k] + first, axes[k] + first, points);
         }
         for (uint32_t g = 0; g < group_count; g++) {
@@ -85,9 +84,47 @@ static mote_status make_boxes(planes_local *s) {
     return MOTE_OK;
 }
 
+static uint32_t points_of_level(uint32_t points, uint32_t level) { return (points + (1u << level) - 1) >> level; }
+
+/* Lanes read eight at once, also the last. */
+static uint64_t storage_of_level(uint32_t points, uint32_t level) {
+    return ((uint64_t)points_of_level(points, level) + 7) / 8 * 8;
+}
+
+/* Thins one axis of the level before it out. */
+static const float *thin_axis(const float *axis, uint32_t count, float *to) {
+    for (uint32_t i = 0; i < count; i++) to[i] = axis[2 * i];
+    return to;
+}
+
+static mote_status make_levels(planes_local *s) {
+    const planes_sample *sample = s->sample;
+    uint64_t storage = 0;
+    s->levels[0].count = sample->count;
+    s->levels[0].x = sample->x;
+    s->levels[0].y = sample->y;
+    s->levels[0].z = sample->z;
+    for (uint32_t l = 1; l < PLANES_LOCAL_LEVELS; l++) storage += 3 * storage_of_level(sample->count, l);
+    s->thinned = mote_alloc_zero(s->ctx, storage * sizeof *s->thinned, "planes search");
+    if (s->thinned == NULL) return MOTE_ERROR_MEMORY;
+    float *to = s->thinned;
+    for (uint32_t l = 1; l < PLANES_LOCAL_LEVELS; l++) {
+        const planes_local_level *from = &s->levels[l - 1];
+        planes_local_level *level = &s->levels[l];
+        const uint64_t size = storage_of_level(sample->count, l);
+        level->count = points_of_level(sample->count, l);
+        level->x = thin_axis(from->x, level->count, to);
+        level->y = thin_axis(from->y, level->count, to + size);
+        level->z = thin_axis(from->z, level->count, to + 2 * size);
+        to += 3 * size;
+    }
+    for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) MOTE_TRY(make_boxes(s->ctx, &s->levels[l]));
+    return MOTE_OK;
+}
+
 /* A point of no plane is anywhere in the box of all. */
-static double background_of(const planes_local *s) {
-    const planes_local_boxes *groups = &s->groups;
+static double background_of(const planes_local_level *all) {
+    const planes_local_boxes *groups = &all->groups;
     double volume = 1;
     for (int k = 0; k < 3; k++) {
         float low = groups->low[k][0], high = groups->high[k][0];
@@ -97,7 +134,7 @@ static double background_of(const planes_local *s) {
         }
         volume *= fmax((double)high - (double)low, 4);
     }
-    return log(s->sample->count / volume);
+    return log(all->count / volume);
 }
 
 mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_sample *sample,
@@ -114,8 +151,8 @@ mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_s
     MOTE_TRY(planes_reserve_candidates(s));
     MOTE_TRY(planes_reserve_scratch(s));
     memset(s->owner, 0xFF, points * sizeof *s->owner);
-    MOTE_TRY(make_boxes(s));
-    s->background = background_of(s);
+    MOTE_TRY(make_levels(s));
+    s->background = background_of(&s->levels[0]);
     return MOTE_OK;
 }
 

@@ -82,6 +82,7 @@ typedef struct planes_growth {
     double max_noise; /* of planes of a cloud whose noise is known; 0: unknown */
     double max_cell;  /* 0: any */
     int32_t self;     /* its number among the planes; -1: none yet */
+    uint32_t level;   /* every 2^level-th point takes part: counts are of those */
     bool turned;      /* the normal is known better than its points tell, and stays */
     planes_role role;
     bool centred; /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
@@ -149,6 +150,20 @@ typedef struct planes_growing {
 
 #define PLANES_LOCAL_BODIES 8u  /* composites of a search */
 #define PLANES_LOCAL_SHEETS 64u /* bodies of sheets of a search */
+#define PLANES_LOCAL_LEVELS 6u
+
+/* Every 2^l-th point of the sample, with a box around each PLANES_LOCAL_BLOCK of them, and one around each
+   PLANES_LOCAL_LANES of these boxes: a growth with very many points takes few of them until it has settled.
+
+   level 0   [0][1][2][3][4][5][6][7] ...   the sample
+   level 1   [0]   [2]   [4]   [6]    ...
+   level 2   [0]         [4]          ... */
+typedef struct planes_local_level {
+    uint32_t count;
+    const float *x, *y, *z;
+    planes_local_boxes blocks, groups; /* a group is PLANES_LOCAL_LANES blocks */
+    float *boxes;                      /* memory of both */
+} planes_local_level;
 
 /* Which way each point of the sample faces: x, y, z of a normal. NULL: it is not asked for. Where it is not known, the
    normal is 0 and unknown is 1, more than a cosine may need; otherwise unknown is 0. */
@@ -176,10 +191,10 @@ typedef struct planes_local {
     mote_context *ctx;
     const planes_sample *sample;
     planes_local_params params;
-    double background;                 /* nats: how likely a point of no plane is where it is */
-    planes_local_boxes blocks, groups; /* around PLANES_LOCAL_BLOCK points each, and PLANES_LOCAL_LANES blocks */
-    float *boxes;                      /* memory of both */
-    planes_patch *patches;             /* [patch_count] the best first */
+    double background; /* nats: how likely a point of no plane is where it is */
+    planes_local_level levels[PLANES_LOCAL_LEVELS];
+    float *thinned;        /* points of all levels but the first */
+    planes_patch *patches; /* [patch_count] the best first */
     uint64_t patch_count;
     planes_local_plane *planes; /* [PLANES_LOCAL_MAX] */
     uint32_t plane_count;
@@ -248,6 +263,12 @@ bool planes_lay(planes_local *search, planes_growth *growth);
 bool planes_lay_component(planes_local *search, planes_growth *growth);
 /* Whether the i-th near point is the component's. */
 bool planes_in_component(const planes_local *search, const planes_growth *growth, uint32_t i);
+/* Takes every 2^level-th point from now on, in cells that have as many of them as before. */
+void planes_take_level(planes_growth *growth, uint32_t level);
+/* How many points of the sample a growth has. */
+static inline double planes_growth_points(const planes_growth *growth) {
+    return growth->count * (double)(1u << growth->level);
+}
 /* Whether a growth is a plane; if not, why is in it. */
 bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 /* The same, less strictly: points of others that cross it may still count. */

@@ -22,7 +22,7 @@ typedef struct planes_density {
 } planes_density;
 
 static planes_density density_of(const planes_growth *g) {
-    const double points = g->density; /* of a cell */
+    const double points = g->density * (double)(1u << g->level); /* of a cell */
     const planes_density density = {log(points / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
                                     0.5 / (g->noise * g->noise)};
     return density;
@@ -90,6 +90,22 @@ SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
     return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
 }
 
+/* Who owns eight points, and how likely they are under their owners. */
+typedef struct near_owners {
+    int32_t owner[LANES];
+    float likelihood[LANES];
+} near_owners;
+
+static near_owners owners_of(const planes_local *s, uint32_t level, uint32_t first, uint32_t valid) {
+    near_owners owners;
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t point = (valid >> i & 1) != 0 ? (first + i) << level : 0;
+        owners.owner[i] = s->owner[point];
+        owners.likelihood[i] = s->likelihood[point];
+    }
+    return owners;
+}
+
 /* Bits of those that another plane explains better. bits: which are asked for. */
 SIMD_INLINE uint32_t others_in(const int32_t *owners, const float *likelihood, int32_t self,
                                const planes_density *density, uint32_t bits, simd_f distance) {
@@ -101,12 +117,29 @@ SIMD_INLINE uint32_t others_in(const int32_t *owners, const float *likelihood, i
     return owned & simd_d_above(simd_f_to_d(simd_f_load(likelihood)), mine);
 }
 
-/* Bits of those of eight points that face along the plane, or may do. */
-SIMD_INLINE uint32_t faces_along(const planes_facing *facing, const near_axes *axes, uint32_t first) {
-    const simd_f x = simd_f_load(facing->normal[0] + first), y = simd_f_load(facing->normal[1] + first);
-    const simd_f cosine = along(axes->n, x, y, simd_f_load(facing->normal[2] + first));
+/* Asks the same of eight points of the level that a growth takes. valid: bits of those that are points */
+SIMD_INLINE uint32_t others_of(const planes_local *s, const planes_growth *g, const planes_density *density,
+                               uint32_t first, uint32_t valid, uint32_t bits, simd_f distance) {
+    if (g->level == 0) return others_in(s->owner + first, s->likelihood + first, g->self, density, bits, distance);
+    const near_owners owners = owners_of(s, g->level, first, valid);
+    return others_in(owners.owner, owners.likelihood, g->self, density, bits, distance);
+}
+
+/* Bits of those of eight points of the level that face along the plane, or may do. */
+SIMD_INLINE uint32_t faces_along(const planes_local *s, const planes_growth *g, const near_axes *axes, uint32_t first,
+                                 uint32_t valid) {
+    const planes_facing *facing = &s->facing;
+    const float *at[4] = {facing->normal[0] + first, facing->normal[1] + first, facing->normal[2] + first,
+                          facing->unknown + first};
+    float few[4][LANES];
+    for (int k = 0; k < 4 && g->level > 0; k++) {
+        for (uint32_t i = 0; i < LANES; i++)
+            few[k][i] = (valid >> i & 1) != 0 ? at[k][((first + i) << g->level) - first] : 0;
+    }
+    for (int k = 0; k < 4 && g->level > 0; k++) at[k] = few[k];
+    const simd_f cosine = along(axes->n, simd_f_load(at[0]), simd_f_load(at[1]), simd_f_load(at[2]));
     const simd_f size = simd_f_max(cosine, simd_f_sub(simd_f_set(0), cosine));
-    return simd_f_at_most(simd_f_set(FACES_ALONG), simd_f_add(size, simd_f_load(facing->unknown + first)));
+    return simd_f_at_most(simd_f_set(FACES_ALONG), simd_f_add(size, simd_f_load(at[3])));
 }
 
 /* Where points are, and where those that are near go: copies, for what is written could else be where they stand. */
@@ -116,9 +149,8 @@ typedef struct near_arrays {
     float *distance, *u, *v;
 } near_arrays;
 
-static near_arrays arrays_of(const planes_local *s) {
-    const planes_sample *from = s->sample;
-    const near_arrays arrays = {from->x, from->y, from->z, s->near_point, s->near_distance, s->near_u, s->near_v};
+static near_arrays arrays_of(const planes_local *s, const planes_local_level *level) {
+    const near_arrays arrays = {level->x, level->y, level->z, s->near_point, s->near_distance, s->near_u, s->near_v};
     return arrays;
 }
 
@@ -136,8 +168,8 @@ SIMD_INLINE uint32_t take_lanes(const planes_local *s, const planes_growth *g, c
     if (bits == 0) return at;
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
-    bits &= ~others_in(s->owner + first, s->likelihood + first, g->self, density, bits, distance);
-    if (s->facing.unknown != NULL && bits != 0 && !g->turned) bits &= faces_along(&s->facing, axes, first);
+    bits &= ~others_of(s, g, density, first, valid, bits, distance);
+    if (s->facing.unknown != NULL && bits != 0 && !g->turned) bits &= faces_along(s, g, axes, first, valid);
     const simd_i picked = simd_mask(bits);
     simd_compress_indices(arrays->point + at, first, picked);
     simd_f_compress(arrays->distance + at, distance, picked);
@@ -150,7 +182,7 @@ SIMD_INLINE uint32_t take_lanes(const planes_local *s, const planes_growth *g, c
  */
 SIMD_INLINE uint32_t take_block(const planes_local *s, const planes_growth *g, const planes_density *density,
                                 const near_axes *axes, const near_arrays *arrays, uint32_t block, uint32_t count) {
-    const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->sample->count - begin;
+    const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->levels[g->level].count - begin;
     const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
     for (uint32_t i = begin; i < end; i += LANES) {
         const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
@@ -163,17 +195,18 @@ void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
     const planes_density density = density_of(g);
     const near_axes axes = axes_of(g, reach);
     const near_limits limits = limits_of(g, reach);
-    const planes_local_boxes *blocks = &s->blocks, *groups = &s->groups;
-    const near_arrays arrays = arrays_of(s);
+    const planes_local_level *level = &s->levels[g->level];
+    const near_arrays arrays = arrays_of(s, level);
     uint32_t count = 0;
-    for (uint32_t first = 0; first < groups->count; first += LANES) {
-        for (uint32_t bits = near_boxes(groups, first, &limits); bits != 0; bits &= bits - 1) {
-            const uint32_t block = (first + (uint32_t)__builtin_ctz(bits)) * LANES;
-            for (uint32_t some = near_boxes(blocks, block, &limits); some != 0; some &= some - 1) {
-                count = take_block(s, g, &density, &axes, &arrays, block + (uint32_t)__builtin_ctz(some), count);
+    for (uint32_t first = 0; first < level->groups.count; first += LANES) {
+        for (uint32_t groups = near_boxes(&level->groups, first, &limits); groups != 0; groups &= groups - 1) {
+            const uint32_t block = (first + (uint32_t)__builtin_ctz(groups)) * LANES;
+            for (uint32_t blocks = near_boxes(&level->blocks, block, &limits); blocks != 0; blocks &= blocks - 1) {
+                count = take_block(s, g, &density, &axes, &arrays, block + (uint32_t)__builtin_ctz(blocks), count);
             }
         }
     }
+    for (uint32_t i = 0; i < count && g->level > 0; i++) s->near_point[i] <<= g->level;
     s->near_count = count;
 }
 

@@ -7,7 +7,8 @@
                                             :  .   :
 
    Some points of the plane are asked. Each has the normals of its 16, 64 and 200 nearest points, for few are noise and
-   many reach past an edge; the plane's must be near one of them.
+   many reach past an edge; the plane's must be near one of them. Where the noise is as large as all of these reach,
+   every second, fourth ... point is looked at: they reach farther.
 
    Neighbours that reach past the plane's own edges tell of what is beyond: of a narrow tread, of the riser. Of a strip
    as wide as the plane, so much is farther from both edges than they reach:
@@ -29,17 +30,18 @@
 #define MOST          200u  /* neighbours */
 #define WINDOW        256u  /* points around one in the order: of these, as many are near as bound the others */
 #define CANDIDATES    2048u /* that are held before the nearest are picked */
+#define REACH         5.0   /* noises, that the most neighbours reach at least */
 #define MIN_SUPPORTED 0.5   /* share of the points; see docs/speed/planes.md */
 
 static const uint32_t scales[SCALES] = {16, 64, MOST};
 
 typedef struct neighbour {
     float distance2;
-    uint32_t point;
+    uint32_t point; /* of the level */
 } neighbour;
 
 typedef struct neighbours {
-    const planes_sample *sample;
+    const planes_local_level *level;
     float at[3];
     float within2; /* those that are farther are none */
     uint32_t count;
@@ -85,9 +87,9 @@ static void keep_nearest(neighbours *n) {
 }
 
 static void add_points(neighbours *n, uint32_t first, uint32_t end) {
-    const planes_sample *p = n->sample;
+    const planes_local_level *level = n->level;
     for (uint32_t i = first; i < end; i++) {
-        const float x = p->x[i] - n->at[0], y = p->y[i] - n->at[1], z = p->z[i] - n->at[2];
+        const float x = level->x[i] - n->at[0], y = level->y[i] - n->at[1], z = level->z[i] - n->at[2];
         const float distance2 = (x * x + y * y) + z * z;
         if (distance2 > n->within2) continue;
         n->list[n->count++] = (neighbour){distance2, i};
@@ -111,22 +113,21 @@ SIMD_INLINE uint32_t near_boxes(const planes_local_boxes *boxes, uint32_t first,
 static uint32_t min_count(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* The nearest points around a point, itself among them. */
-static void find_neighbours(const planes_local *s, uint32_t point, neighbours *n) {
-    const planes_sample *sample = s->sample;
+static void find_neighbours(const planes_local_level *level, uint32_t point, neighbours *n) {
     const uint32_t begin = point > WINDOW / 2 ? point - WINDOW / 2 : 0;
-    n->sample = sample;
-    n->at[0] = sample->x[point], n->at[1] = sample->y[point], n->at[2] = sample->z[point];
+    n->level = level;
+    n->at[0] = level->x[point], n->at[1] = level->y[point], n->at[2] = level->z[point];
     n->within2 = INFINITY;
     n->count = 0;
-    add_points(n, begin, min_count(begin + WINDOW, sample->count));
+    add_points(n, begin, min_count(begin + WINDOW, level->count));
     keep_nearest(n);
     n->count = 0;
-    for (uint32_t g = 0; g < s->groups.count; g += LANES) {
-        for (uint32_t groups = near_boxes(&s->groups, g, n); groups != 0; groups &= groups - 1) {
+    for (uint32_t g = 0; g < level->groups.count; g += LANES) {
+        for (uint32_t groups = near_boxes(&level->groups, g, n); groups != 0; groups &= groups - 1) {
             const uint32_t b = (g + (uint32_t)__builtin_ctz(groups)) * LANES;
-            for (uint32_t blocks = near_boxes(&s->blocks, b, n); blocks != 0; blocks &= blocks - 1) {
+            for (uint32_t blocks = near_boxes(&level->blocks, b, n); blocks != 0; blocks &= blocks - 1) {
                 const uint32_t begin_block = (b + (uint32_t)__builtin_ctz(blocks)) * PLANES_LOCAL_BLOCK;
-                add_points(n, begin_block, min_count(begin_block + PLANES_LOCAL_BLOCK, sample->count));
+                add_points(n, begin_block, min_count(begin_block + PLANES_LOCAL_BLOCK, level->count));
             }
         }
     }
@@ -159,9 +160,8 @@ static double width_of(const planes_local *s, const uint32_t *list, uint32_t cou
 
 /* Whether a point's neighbours lie along the plane: where they are flattest, of the scales that reach no farther than
    reach; of all scales where none is so near. heard: whether one is. */
-static bool is_along(const planes_local *s, uint32_t point, const double normal[3], double cosine, double reach,
-                     bool *heard) {
-    const planes_sample *p = s->sample;
+static bool is_along(const planes_local_level *level, uint32_t point, const double normal[3], double cosine,
+                     double reach, bool *heard) {
     neighbours n;
     planes_moments m;
     planes_local_fit fit;
@@ -169,7 +169,7 @@ static bool is_along(const planes_local *s, uint32_t point, const double normal[
     bool along = false;
     float farthest2 = 0;
     uint32_t picked[SCALES], at = 0;
-    find_neighbours(s, point, &n);
+    find_neighbours(level, point, &n);
     picked[SCALES - 1] = n.count;
     for (uint32_t k = SCALES - 1; k-- > 0;) {
         picked[k] = min_count(scales[k], picked[k + 1]);
@@ -180,8 +180,8 @@ static bool is_along(const planes_local *s, uint32_t point, const double normal[
         for (; at < picked[k]; at++) {
             const uint32_t i = n.list[at].point;
             farthest2 = larger(farthest2, n.list[at].distance2);
-            planes_moments_add(&m, (double)(p->x[i] - n.at[0]), (double)(p->y[i] - n.at[1]),
-                               (double)(p->z[i] - n.at[2]));
+            planes_moments_add(&m, (double)(level->x[i] - n.at[0]), (double)(level->y[i] - n.at[1]),
+                               (double)(level->z[i] - n.at[2]));
         }
         const bool inside = (double)farthest2 <= reach * reach;
         if (k == 0) *heard = inside;
@@ -195,15 +195,30 @@ static bool is_along(const planes_local *s, uint32_t point, const double normal[
     return along;
 }
 
+/* The first level on which the most neighbours reach far enough. */
+static uint32_t level_for(const planes_growth *g) {
+    uint32_t level = g->level;
+    const double disc = MOST * g->area / fmax(g->count, 1) / 3.14159265358979323846 / (double)(1u << g->level);
+    while (level + 1 < PLANES_LOCAL_LEVELS && disc * (double)(1u << level) < pow(REACH * g->noise, 2)) level++;
+    return level;
+}
+
 bool planes_is_supported(planes_local *s, planes_growth *g, double cosine) {
-    uint32_t *list = s->component, supported = 0, heard = 0;
+    const uint32_t level = level_for(g), mask = (1u << level) - 1;
+    uint32_t *list = s->component, count = 0, supported = 0, heard = 0;
     if (g->turned) return true; /* its points lie across the steps that it is one of */
-    const uint32_t listed = planes_list_component(s, g), asked = min_count(listed, ASKED);
+    const uint32_t listed = planes_list_component(s, g);
     const double reach = 0.5 * (1 - MIN_SUPPORTED) * width_of(s, list, listed);
+    for (uint32_t i = 0; i < listed; i++) {
+        const uint32_t point = s->near_point[list[i]];
+        list[count] = point;
+        count += (point & mask) == 0;
+    }
+    const uint32_t asked = min_count(count, ASKED);
     for (uint32_t i = 0; i < asked; i++) {
-        const uint32_t point = s->near_point[list[(uint64_t)(2 * i + 1) * listed / (2 * asked)]];
+        const uint32_t point = list[(uint64_t)(2 * i + 1) * count / (2 * asked)];
         bool is_heard;
-        supported += is_along(s, point, g->normal, cosine, reach, &is_heard);
+        supported += is_along(&s->levels[level], point >> level, g->normal, cosine, reach, &is_heard);
         heard += is_heard;
     }
     const double min = MIN_SUPPORTED * heard + (1 - cosine) * (asked - heard); /* so often an even direction is */

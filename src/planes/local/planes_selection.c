@@ -112,7 +112,7 @@ static bool try_patch(planes_local *s, const planes_patch *patch, double max_noi
                         planes_is_supported(s, &g, PLANES_ALONG);
     *work = g.work;
     if (!stands) {
-        planes_refuse_growth(s, &g, fmax(g.count, (double)patch->count * patch->stride));
+        planes_refuse_growth(s, &g, fmax(planes_growth_points(&g), (double)patch->count * patch->stride));
         if (max_noise <= 0 && !patch->centred) planes_note_body(s, &g, &s->bodies);
         planes_note_sheets(s, &g);
         return false;
