@@ -25,6 +25,8 @@
 #define MIN_LINE         160.0 /* points: of fewer, where planes have few, a curve is not told from a strip */
 #define FILLED_BY_CHANCE 0.7   /* over the root of the points: how many fewer there are by chance */
 #define FILLED_CELLS     0.7   /* cells in fours with points, to those of points spread evenly; rims have fewer */
+#define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
+#define MAX_LAYERS       1.0   /* points of other layers, to those of the plane */
 
 /* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
    but 0.5 to 0.7 where the points are on a curve. */
@@ -73,6 +75,28 @@ bool planes_is_curve(planes_local *s, planes_growth *g) {
     if (!growth_is_exact(s, g) && ((growth_has_few(s) && g->count < MIN_LINE) || share_of_cells(s, g) >= FILLED_CELLS))
         return false;
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
+}
+
+/* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
+   What is in the scratch goes. */
+static double share_of_layers(planes_local *s, const planes_growth *g) {
+    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
+    uint32_t others = 0;
+    planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) continue;
+        others +=
+            s->cell_mark[(uint32_t)row * g->columns + (uint32_t)column] != 0 && fabsf(s->near_distance[i]) > reach;
+    }
+    return others / g->count;
+}
+
+bool planes_is_of_representation(planes_local *s, planes_growth *g) {
+    const double layers = share_of_layers(s, g);
+    if (layers > MAX_LAYERS) return !growth_refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
+    return !planes_find_component(s, g, g->radius);
 }
 
 /* The tests, with limits of their own. */

@@ -212,7 +212,8 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
                  planes_growth *g) {
     begin(s, patch, max_noise, max_cell, self, g);
     if (!grow(s, patch, max_cell <= 0, g)) return false;
-    return g->level > 0 || !planes_growth_stands(s, g) || !planes_is_curve(s, g);
+    if (g->level > 0 || !planes_growth_stands(s, g)) return true;
+    return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return planes_find_component(s, g, g->radius); }

@@ -80,6 +80,8 @@ double planes_structure_of(const planes_local *search, const planes_growth *grow
 
 /* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
 bool planes_is_curve(planes_local *search, planes_growth *growth);
+/* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
+bool planes_is_of_representation(planes_local *search, planes_growth *growth);
 
 /* How flat points are: the least of the variances along their three axes, to the middle one. 1: not at all. */
 double planes_thickness(const planes_moments *moments, const planes_local_fit *fit);
