@@ -9,6 +9,7 @@
 #define MAX_SHOULDER   0.85 /* the same on the denser side, where another plane may be near */
 #define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
 #define EVEN_CENTRAL   0.37 /* the same where nothing is beyond: 0.39 of a sheet that is filled evenly */
+#define EVEN_STRUCTURE 0.05 /* share of the variance between cells, of such a sheet: pieces of waves have more */
 #define MORE_CENTRAL                                                                                                   \
     0.47 /* and by so much of a shoulder more: half an ellipse has 0.42 and 0.09, two sheets 3 noises */
          /* apart 0.39 and 0.08 */
@@ -121,7 +122,7 @@ static double max_structure(const planes_growth *g, const growth_limits *limits)
    planes may as well be several slabs. */
 static double min_central(const planes_growth *g, const growth_limits *limits) {
     const double central = limits->central - 1 / sqrt(g->count);
-    if (g->noise > PLANES_CLEARLY_FLAT * sqrt(g->area)) return central;
+    if (g->noise > PLANES_CLEARLY_FLAT * sqrt(g->area) || g->structure > EVEN_STRUCTURE) return central;
     const double beyond = fmax(g->shoulders[0], g->shoulders[1]);
     return fmin(central, EVEN_CENTRAL + MORE_CENTRAL * beyond);
 }

@@ -34,6 +34,7 @@
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
 #define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
 #define TURNS         40   /* of expectation and maximization */
+#define SHEETS_APART  2.0  /* noises: two normal distributions that are nearer have one top */
 #define MIN_STRAYS    0.01 /* of the points of sheets, to begin with */
 #define MAX_SPLITS    8    /* of a body, one after the other */
 #define MOST_POINTS   0.6  /* of a body */
@@ -411,6 +412,23 @@ mote_status planes_split_bodies(planes_local *s, bool *any) {
 
 /* ---- sheets */
 
+/* Heaps nearer to each other than two noises have one top: they are one. */
+static void join_heaps(composite_heaps *heaps) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < heaps->count; k++) {
+        const double share = heaps->share[k], at = heaps->at[k];
+        if (kept > 0 && at - heaps->at[kept - 1] < SHEETS_APART * heaps->noise) {
+            const double all = heaps->share[kept - 1] + share;
+            heaps->at[kept - 1] += (at - heaps->at[kept - 1]) * share / all;
+            heaps->share[kept - 1] = all;
+            continue;
+        }
+        heaps->share[kept] = share;
+        heaps->at[kept++] = at;
+    }
+    heaps->count = kept;
+}
+
 /* A heap becomes a plane, as dense as its share says: the first of them would else have the points of all. */
 static void add_heap(planes_local *s, const planes_growth *of, const composite_body *body, const composite_heaps *heaps,
                      uint32_t k) {
@@ -434,6 +452,7 @@ static void part_sheet(planes_local *s, planes_growth *g, composite_body *body, 
     const double strays = fmin(fmax(g->strays / g->density, MIN_STRAYS), 0.5);
     if (!take_body(s, g, body)) return;
     composite_find_heaps(s, body, g->normal, (heap_limits){noise, ALIKE * noise, strays}, &heaps);
+    join_heaps(&heaps);
     for (uint32_t k = 0; k < heaps.count && s->plane_count < PLANES_LOCAL_MAX; k++) {
         if (heaps.share[k] * body->all.count * body->weight >= s->params.min_points) add_heap(s, g, body, &heaps, k);
     }

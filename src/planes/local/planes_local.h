@@ -12,6 +12,7 @@
 #include "planes/planes_ops.h"
 #include "planes/planes_refused.h"
 
+#define PLANES_LOCAL_ASIDE  64u   /* planes of another noise than most, that may be sheets */
 #define PLANES_LOCAL_MAX    1024u /* planes of a call */
 #define PLANES_LOCAL_WINDOW 256u  /* points of a window that are looked at */
 #define PLANES_LOCAL_BLOCK  32u   /* consecutive points that share a box */
@@ -224,6 +225,9 @@ typedef struct planes_local {
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
     planes_bodies bodies;
+    planes_patch
+        aside[PLANES_LOCAL_ASIDE]; /* planes of a noise of their own, until it is known that they are no sheets */
+    uint32_t aside_count;
     planes_bodies sheets; /* what is flat, but thicker than planes are, once their noise is known */
 } planes_local;
 

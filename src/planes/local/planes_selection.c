@@ -263,41 +263,6 @@ static double max_bends_of(const planes_local *s) {
     return PLANES_MAX_BENDS - prior;
 }
 
-/* Scanners are noisier far away, on dark walls and along them: what is flat is a plane. What is as thick as others are
-   not, and no flatter than a lump may seem, is none. */
-static bool has_noise_of_planes(const planes_local_plane *plane, double max_noise) {
-    return plane->noise <= max_noise || plane->noise <= PLANES_CLEARLY_FLAT * sqrt(plane->area);
-}
-
-/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
-   What the others own is nobody's. */
-static void keep_planes(planes_local *s, double max_noise) {
-    uint32_t kept = 0;
-    const double max_bends = max_bends_of(s);
-    for (uint32_t i = 0; i < s->plane_count; i++) {
-        planes_local_plane *plane = &s->planes[i];
-        plane->number = (int32_t)i;
-        s->renumber[i] = -1;
-        const bool enough = plane->count >= s->params.min_points;
-        if (enough && has_noise_of_planes(plane, max_noise) && plane->bends <= max_bends) {
-            s->planes[kept++] = *plane;
-        } else {
-            refuse_plane(s, plane, max_noise);
-        }
-    }
-    s->plane_count = kept;
-    qsort(s->planes, kept, sizeof *s->planes, compare_planes);
-    for (uint32_t i = 0; i < kept; i++) s->renumber[s->planes[i].number] = (int32_t)i;
-    for (uint32_t i = 0; i < s->sample->count; i++) {
-        if (s->owner[i] >= 0) s->owner[i] = s->renumber[s->owner[i]];
-    }
-}
-
-static void keep_alike(planes_local *s, double ratio) {
-    keep_planes(s, INFINITY);
-    keep_planes(s, ratio * planes_middle_noise(s));
-}
-
 static planes_patch patch_of(const planes_local_plane *plane) {
     planes_patch patch;
     memset(&patch, 0, sizeof patch);
@@ -311,6 +276,44 @@ static planes_patch patch_of(const planes_local_plane *plane) {
     patch.centred = plane->centred;
     patch.role = plane->role;
     return patch;
+}
+
+/* Scanners are noisier far away, on dark walls and along them: what is flat is a plane. What is as thick as others are
+   not, and no flatter than a lump may seem, is none. */
+static bool is_clearly_flat(const planes_local_plane *plane) {
+    return plane->noise <= PLANES_CLEARLY_FLAT * sqrt(plane->area);
+}
+
+/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
+   What the others own is nobody's.
+   own  what is clearly flat may have a noise of its own; or else it is put aside, for it may be sheets */
+static void keep_planes(planes_local *s, double max_noise, bool own) {
+    uint32_t kept = 0;
+    const double max_bends = max_bends_of(s);
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        planes_local_plane *plane = &s->planes[i];
+        const bool stands = plane->count >= s->params.min_points && plane->bends <= max_bends;
+        const bool may = stands && plane->noise > max_noise && is_clearly_flat(plane);
+        plane->number = (int32_t)i;
+        s->renumber[i] = -1;
+        if (stands && (plane->noise <= max_noise || (may && own))) {
+            s->planes[kept++] = *plane;
+            continue;
+        }
+        if (may && s->aside_count < PLANES_LOCAL_ASIDE) s->aside[s->aside_count++] = patch_of(plane);
+        refuse_plane(s, plane, max_noise);
+    }
+    s->plane_count = kept;
+    qsort(s->planes, kept, sizeof *s->planes, compare_planes);
+    for (uint32_t i = 0; i < kept; i++) s->renumber[s->planes[i].number] = (int32_t)i;
+    for (uint32_t i = 0; i < s->sample->count; i++) {
+        if (s->owner[i] >= 0) s->owner[i] = s->renumber[s->owner[i]];
+    }
+}
+
+static void keep_alike(planes_local *s, double ratio, bool own) {
+    keep_planes(s, INFINITY, true);
+    keep_planes(s, ratio * planes_middle_noise(s), own);
 }
 
 /* Whether a growth is parallel to a plane; -1: to none. */
@@ -473,7 +476,7 @@ static mote_status grow_centred(planes_local *s, selection *x) {
 }
 
 static mote_status tell_noise(planes_local *s, selection *x) {
-    keep_alike(s, ALIKE);
+    keep_alike(s, ALIKE, false);
     x->max_noise = KNOWN_NOISE * planes_middle_noise(s);
     x->changed = true;
     return MOTE_OK;
@@ -488,13 +491,24 @@ static mote_status find_sheets(planes_local *s, selection *x) {
     return noise > MIN_TOLD * s->params.floor ? planes_find_sheets(s, noise) : MOTE_OK;
 }
 
+/* What was put aside, and has not become sheets, is a plane of its own noise. */
+static mote_status take_aside(planes_local *s, selection *x) {
+    (void)x;
+    for (uint32_t i = 0; i < s->aside_count && s->plane_count < PLANES_LOCAL_MAX && !mote_stop(s->ctx); i++) {
+        planes_growth g;
+        if (!planes_grow(s, &s->aside[i], s->aside[i].noise, 0, -1, &g) || !planes_growth_stands(s, &g)) continue;
+        if (planes_is_supported(s, &g, PLANES_ALONG) && same_plane(s, &g) < 0) planes_add_growth(s, &g);
+    }
+    return mote_stopped(s->ctx);
+}
+
 /* Twice, and as often again as something was cut: what falls is cut in the first turns. */
 static mote_status settle_planes(planes_local *s, selection *x) {
     bool cut = false;
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
-        keep_alike(s, PLANES_ALIKE);
+        keep_alike(s, PLANES_ALIKE, true);
         MOTE_TRY(grow_planes_again(s, x->max_noise, &fallen));
         cut = false;
         if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
@@ -505,16 +519,16 @@ static mote_status settle_planes(planes_local *s, selection *x) {
 static mote_status drop_facets(planes_local *s, selection *x) {
     (void)x;
     planes_take_sheets(s);
-    keep_planes(s, INFINITY);
+    keep_planes(s, INFINITY, true);
     planes_claim_candidates(s);
-    keep_planes(s, INFINITY);
+    keep_planes(s, INFINITY, true);
     MOTE_TRY(planes_find_bends(s));
     for (uint32_t i = 0; i < s->plane_count; i++) {
         if (s->planes[i].role == PLANES_SCAFFOLD) s->planes[i].count = 0; /* it has done what it is for */
     }
-    keep_planes(s, INFINITY);
+    keep_planes(s, INFINITY, true);
     planes_take_warped(s);
-    keep_planes(s, INFINITY);
+    keep_planes(s, INFINITY, true);
     return MOTE_OK;
 }
 
@@ -523,9 +537,9 @@ static const struct {
     bool with_noise; /* it comes even if the noise is known from the beginning */
     mote_status (*run)(planes_local *s, selection *x);
 } passes[] = {
-    {false, grow_freely}, {false, split_bodies}, {false, grow_again}, {false, cut_bodies}, {false, grow_again},
-    {false, grow_faces},  {false, grow_centred}, {false, tell_noise}, {false, grow_again}, {true, grow_with_noise},
-    {true, find_sheets},  {true, settle_planes}, {true, drop_facets},
+    {false, grow_freely}, {false, split_bodies}, {false, grow_again},   {false, cut_bodies}, {false, grow_again},
+    {false, grow_faces},  {false, grow_centred}, {false, tell_noise},   {false, grow_again}, {true, grow_with_noise},
+    {true, find_sheets},  {false, take_aside},   {true, settle_planes}, {true, drop_facets},
 };
 
 mote_status planes_select(planes_local *s) {
