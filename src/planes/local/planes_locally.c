@@ -18,7 +18,7 @@
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 #define EXACT          1.5              /* floors */
-#define NO_NOISE       0.02 /* of the cloud's noise: layers of table_scene have 0.003, planes 0.1 and more */
+#define NO_NOISE       0.05 /* of the cloud's noise: layers of table_scene have 0.003 to 0.03, planes 0.1 and more */
 #define NEXT_LAYER     2.2  /* steps: half of it has the layers beside the middle one */
 
 /* ---- samples */
