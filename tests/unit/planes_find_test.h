@@ -42,6 +42,10 @@ void slabs_are_no_planes_of_a_town(void **state);
 void layers_of_a_sensor_are_no_planes(void **state);
 void rows_of_a_raster_are_no_planes(void **state);
 
+/* planes_find_test_noise.c */
+void walls_may_be_spread_evenly(void **state);
+void walls_have_a_noise_of_their_own(void **state);
+
 /* planes_find_test_wrong.c */
 void survives_failing_allocations(void **state);
 void cancels_at_every_step(void **state);

@@ -1,0 +1,70 @@
+/* Planes whose residuals are not those of most: spread evenly, or of a noise of their own. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "reference/knn_reference.h"
+#include "unit/planes_find_test.h"
+
+/* How far point i is off its wall. */
+typedef double (*off_fn)(uint32_t wall, uint64_t i);
+
+static double even_off(uint32_t wall, uint64_t i) { return 0.02 * (test_random(60 + wall, i) - 0.5); }
+
+/* The height of an ellipse: the density of residuals is half of one. */
+static double round_off(uint32_t wall, uint64_t i) {
+    const double radius = 0.01 * sqrt(test_random(63 + wall, 2 * i));
+    return radius * cos(6.283185307179586 * test_random(63 + wall, 2 * i + 1));
+}
+
+/* The walls have noises of 1.25, 5 and 20 mm. */
+static double own_off(uint32_t wall, uint64_t i) {
+    return 0.00125 * (double)(1u << (2 * wall)) * planes_find_gauss(i, 66 + wall);
+}
+
+/* Three walls of 4 m with a corner, strays among them. */
+static mote_cloud *make_corner(mote_context *ctx, uint64_t count, off_fn off) {
+    double *stored = planes_find_room(3 * count, sizeof *stored);
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            const uint32_t wall = (uint32_t)(i % 4);
+            stored[3 * i + axis] = wall == axis ? off(wall, i) : 4 * test_random(50 + axis, i);
+        }
+    }
+    mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
+    free(stored);
+    return cloud;
+}
+
+static void expect_corner(uint64_t count, off_fn off, double most_noise) {
+    mote_context *ctx = test_context(2);
+    mote_cloud *cloud = make_corner(ctx, count, off);
+    planes_answer found = planes_find_answer(ctx, cloud, NULL);
+    assert_int_equal(mote_planes_count(found.planes), 3);
+    for (uint32_t k = 0; k < 3; k++) {
+        const mote_plane *plane = mote_planes_at(found.planes, k);
+        uint32_t wall = 0;
+        for (uint32_t axis = 1; axis < 3; axis++) {
+            if (fabs(plane->normal[axis]) > fabs(plane->normal[wall])) wall = axis;
+        }
+        const double normal[3] = {wall == 0, wall == 1, wall == 2};
+        assert_true(planes_find_angle(plane->normal, normal) < 0.1);
+        assert_true(plane->inliers > 0.95 * (double)count / 4 && plane->inliers < 1.1 * (double)count / 4);
+        assert_true(plane->rms <= most_noise);
+    }
+    planes_answer_free(&found);
+    mote_cloud_destroy(cloud);
+    mote_context_destroy(ctx);
+}
+
+/* Of both no plane was found, as of slabs through what goes on beyond. */
+void walls_may_be_spread_evenly(void **state) {
+    (void)state;
+    expect_corner(40000, even_off, 0.0061);
+    expect_corner(40000, round_off, 0.0053);
+}
+
+/* One was found: the others were not as noisy as the cloud's planes. */
+void walls_have_a_noise_of_their_own(void **state) {
+    (void)state;
+    expect_corner(40000, own_off, 0.021);
+}
