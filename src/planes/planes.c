@@ -158,22 +158,35 @@ static mote_status answer(planes_run *run, int32_t *labels, mote_planes *out) {
     return mote_progress(run->ctx, 1, "finding planes");
 }
 
-mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
-                             int32_t *labels, mote_planes **out) {
+typedef struct finding {
+    const mote_planes_params *params;
+    int32_t *labels;
+    mote_planes **out;
+} finding;
+
+static mote_status find(mote_device *device, const mote_cloud *cloud, void *user) {
+    const finding *f = user;
+    mote_context *ctx = device->ctx;
     planes_run run;
-    *out = NULL;
     mote_planes *planes = mote_alloc_zero(ctx, sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     planes->ctx = ctx;
-    mote_status status = planes_open_run(&run, ctx, cloud, params);
+    mote_status status = planes_open_run(&run, device, cloud, f->params);
     if (status == MOTE_OK && run.points->finite > 0) status = search(&run);
-    if (status == MOTE_OK) status = answer(&run, labels, planes);
+    if (status == MOTE_OK) status = answer(&run, f->labels, planes);
     planes_close_run(&run);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
     if (status == MOTE_OK) {
-        *out = planes;
+        *f->out = planes;
     } else {
         mote_planes_destroy(planes);
     }
     return status;
+}
+
+mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
+                             int32_t *labels, mote_planes **out) {
+    finding f = {params, labels, out};
+    *out = NULL;
+    return planes_run_on_any(ctx, cloud, find, &f);
 }

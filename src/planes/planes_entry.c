@@ -61,15 +61,22 @@ static bool wants_normals(const mote_planes_params *params) {
     return params->normal_deg < 90 || params->votes == MOTE_PLANES_VOTE_NORMALS;
 }
 
-mote_status planes_open_run(planes_run *run, mote_context *ctx, const mote_cloud *cloud,
+mote_status planes_run_on_any(mote_context *ctx, const mote_cloud *cloud, planes_work work, void *user) {
+    MOTE_TRY(check_cloud(ctx, cloud));
+    mote_device *device = mote_device_of_cloud(ctx, cloud);
+    const mote_status before = mote_context_status(ctx), status = work(device, cloud, user);
+    if (status == MOTE_OK || !mote_device_falls_back(device, cloud, before, status)) return status;
+    return work(mote_cpu_device(ctx), cloud, user);
+}
+
+mote_status planes_open_run(planes_run *run, mote_device *device, const mote_cloud *cloud,
                             const mote_planes_params *params) {
+    mote_context *ctx = device->ctx;
     memset(run, 0, sizeof *run);
     run->ctx = ctx;
     run->params = params != NULL ? *params : mote_planes_defaults();
-    MOTE_TRY(check_cloud(ctx, cloud));
     MOTE_TRY(check_params(ctx, &run->params));
     MOTE_TRY(order_check_range(ctx, cloud, MOTE_MAX_COORDINATE, true));
-    mote_device *device = mote_device_of_cloud(ctx, cloud);
     MOTE_TRY(find_ops(device, &run->ops));
     MOTE_TRY(mote_progress(ctx, 0, "ordering points"));
     mote_stage(ctx, "ordering points");

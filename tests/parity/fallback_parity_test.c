@@ -7,6 +7,7 @@
 #include "device/backend.h"
 #include "lod/lod_octree.h"
 #include "mote/order.h"
+#include "mote/planes.h"
 #include "mote/render.h"
 #include "parity/parity_support.h"
 #include "render/renderer.h"
@@ -104,6 +105,12 @@ static void do_all(mote_device_kind device) {
     if (!is_auto) expect_failed(&b, status);
     if (is_auto) assert_ptr_equal(renderer->device, mote_cpu_device(b.ctx));
     mote_render_destroy(renderer);
+    mote_planes *planes = NULL;
+    status = mote_planes_find(b.ctx, b.cloud, NULL, NULL, &planes);
+    if (is_auto) expect_left(&b, status, 6);
+    if (!is_auto) expect_failed(&b, status);
+    assert_true((planes != NULL) == is_auto);
+    mote_planes_destroy(planes);
     free(codes);
     free(order);
     free(moved);

@@ -43,21 +43,36 @@ static void describe_peak(const planes_run *run, const planes_peak *cell, mote_p
     for (int k = 0; k < 3; k++) peak->offset += peak->normal[k] * frame->centre[k];
 }
 
-mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params, uint32_t max,
-                             mote_planes_peak *peaks, uint32_t *count, mote_planes_facts *facts) {
+typedef struct voting {
+    const mote_planes_params *params;
+    uint32_t max, *count;
+    mote_planes_peak *peaks;
+    mote_planes_facts *facts; /* NULL: not asked for */
+} voting;
+
+static mote_status vote(mote_device *device, const mote_cloud *cloud, void *user) {
+    const voting *v = user;
+    mote_context *ctx = device->ctx;
     planes_run run;
     planes_peak *cells = NULL;
-    *count = 0;
-    if (max < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for peaks");
-    mote_status status = planes_open_run(&run, ctx, cloud, params);
+    *v->count = 0;
+    mote_status status = planes_open_run(&run, device, cloud, v->params);
     if (status == MOTE_OK && run.points->finite > 0) {
-        cells = mote_alloc(ctx, max * sizeof *cells, "planes peaks");
-        status = cells != NULL ? run_vote(&run, max, cells, count) : MOTE_ERROR_MEMORY;
-        for (uint32_t i = 0; i < *count && status == MOTE_OK; i++) describe_peak(&run, &cells[i], &peaks[i]);
+        cells = mote_alloc(ctx, v->max * sizeof *cells, "planes peaks");
+        status = cells != NULL ? run_vote(&run, v->max, cells, v->count) : MOTE_ERROR_MEMORY;
+        for (uint32_t i = 0; i < *v->count && status == MOTE_OK; i++) describe_peak(&run, &cells[i], &v->peaks[i]);
     }
-    if (facts != NULL) *facts = run.facts;
+    if (v->facts != NULL) *v->facts = run.facts;
     mote_free(ctx, cells);
     planes_close_run(&run);
     if (status == MOTE_OK) status = mote_cloud_check(cloud);
     return status == MOTE_OK ? mote_progress(ctx, 1, "voting") : status;
+}
+
+mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params, uint32_t max,
+                             mote_planes_peak *peaks, uint32_t *count, mote_planes_facts *facts) {
+    voting v = {params, max, count, peaks, facts};
+    *count = 0;
+    if (max < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for peaks");
+    return planes_run_on_any(ctx, cloud, vote, &v);
 }
