@@ -357,6 +357,17 @@ mote_status planes_share_candidates(planes_local *search);
    What loses most of its points has none afterwards. */
 void planes_claim_candidates(planes_local *search);
 
+/* ---- planes_keep.c */
+
+/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
+   What the others own is nobody's.
+   own  what is clearly flat may have a noise of its own; or else it is put aside, for it may be sheets */
+void planes_keep(planes_local *search, double max_noise, bool own);
+/* The same with a noise up to ratio times the middle. */
+void planes_keep_alike(planes_local *search, double ratio, bool own);
+/* A plane as a patch that it may grow of again. */
+planes_patch planes_patch_of(const planes_local_plane *plane);
+
 /* ---- planes_selection.c */
 
 /* Grows the best patches first, and keeps what explains its points better than what has them. */

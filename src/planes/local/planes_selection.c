@@ -219,103 +219,6 @@ static int compare_patches(const void *a, const void *b) {
 
 /* ---- planes, once all are there */
 
-static int compare_planes(const void *a, const void *b) {
-    const planes_local_plane *x = a, *y = b;
-    if (x->count != y->count) return x->count > y->count ? -1 : 1;
-    if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
-    return x->number - y->number;
-}
-
-/* Notes that a plane is dropped: of too few points, too noisy, or a facet of a curve. */
-static void refuse_plane(planes_local *s, const planes_local_plane *plane, double max_noise) {
-    const bool few = plane->count<s->params.min_points, noisy = plane->noise> max_noise;
-    planes_growth g;
-    if (plane->role == PLANES_SCAFFOLD) return;
-    memset(&g, 0, sizeof g);
-    memcpy(g.normal, plane->normal, sizeof g.normal);
-    memcpy(g.at, plane->centroid, sizeof g.at);
-    g.noise = plane->noise;
-    g.area = plane->area;
-    g.cell = plane->cell;
-    g.count = plane->count;
-    g.reason = few ? MOTE_PLANES_FEW_POINTS : noisy ? MOTE_PLANES_UNLIKE : MOTE_PLANES_STRUCTURE;
-    g.value = few ? plane->count : noisy ? plane->noise : plane->bends;
-    g.limit = few ? s->params.min_points : noisy ? max_noise : PLANES_MAX_BENDS;
-    planes_refuse_growth(s, &g, plane->count);
-    planes_note_sheets(s, &g);
-}
-
-/* The nats of bends that a plane may have: fewer where others are facets, more where they are planes. The mean of what
-   all points' planes have says so, within bounds; what is a facet by that has most. */
-static double max_bends_of(const planes_local *s) {
-    const double most = 2 * PLANES_MAX_BENDS;
-    double prior = 0;
-    for (int turn = 0; turn < 2; turn++) {
-        double points = 0, nats = 0;
-        for (uint32_t i = 0; i < s->plane_count; i++) {
-            const planes_local_plane *plane = &s->planes[i];
-            const bool facet = turn > 0 && plane->bends + prior > PLANES_MAX_BENDS;
-            points += plane->count;
-            nats += plane->count * (facet ? most : fmin(fmax(plane->bends, -most), most));
-        }
-        prior = points > 0 ? nats / points : 0;
-    }
-    return PLANES_MAX_BENDS - prior;
-}
-
-static planes_patch patch_of(const planes_local_plane *plane) {
-    planes_patch patch;
-    memset(&patch, 0, sizeof patch);
-    memcpy(patch.normal, plane->normal, sizeof patch.normal);
-    memcpy(patch.at, plane->centroid, sizeof patch.at);
-    patch.noise = plane->noise;
-    patch.size = 0.5 * sqrt(plane->area);
-    patch.count = plane->count;
-    patch.stride = 1;
-    patch.turned = plane->turned;
-    patch.centred = plane->centred;
-    patch.role = plane->role;
-    return patch;
-}
-
-/* Scanners are noisier far away, on dark walls and along them: what is flat is a plane. What is as thick as others are
-   not, and no flatter than a lump may seem, is none. */
-static bool is_clearly_flat(const planes_local_plane *plane) {
-    return plane->noise <= PLANES_CLEARLY_FLAT * sqrt(plane->area);
-}
-
-/* Keeps planes of enough points (max_noise infinite), of a noise up to max_noise, no facets; the most points first.
-   What the others own is nobody's.
-   own  what is clearly flat may have a noise of its own; or else it is put aside, for it may be sheets */
-static void keep_planes(planes_local *s, double max_noise, bool own) {
-    uint32_t kept = 0;
-    const double max_bends = max_bends_of(s);
-    for (uint32_t i = 0; i < s->plane_count; i++) {
-        planes_local_plane *plane = &s->planes[i];
-        const bool stands = plane->count >= s->params.min_points && plane->bends <= max_bends;
-        const bool may = stands && plane->noise > max_noise && is_clearly_flat(plane);
-        plane->number = (int32_t)i;
-        s->renumber[i] = -1;
-        if (stands && (plane->noise <= max_noise || (may && own))) {
-            s->planes[kept++] = *plane;
-            continue;
-        }
-        if (may && s->aside_count < PLANES_LOCAL_ASIDE) s->aside[s->aside_count++] = patch_of(plane);
-        refuse_plane(s, plane, max_noise);
-    }
-    s->plane_count = kept;
-    qsort(s->planes, kept, sizeof *s->planes, compare_planes);
-    for (uint32_t i = 0; i < kept; i++) s->renumber[s->planes[i].number] = (int32_t)i;
-    for (uint32_t i = 0; i < s->sample->count; i++) {
-        if (s->owner[i] >= 0) s->owner[i] = s->renumber[s->owner[i]];
-    }
-}
-
-static void keep_alike(planes_local *s, double ratio, bool own) {
-    keep_planes(s, INFINITY, true);
-    keep_planes(s, ratio * planes_middle_noise(s), own);
-}
-
 /* Whether a growth is parallel to a plane; -1: to none. */
 static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
     if (number < 0) return false;
@@ -352,7 +255,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
     }
     for (uint32_t i = 0; i < before; i++) {
         planes_growing *one = &s->growing[i];
-        one->patch = patch_of(&s->planes[i]);
+        one->patch = planes_patch_of(&s->planes[i]);
         one->max_noise = noise_to_keep(&s->planes[i], max_noise);
         one->max_cell = LARGER_CELLS * s->planes[i].cell;
         one->self = (int32_t)i;
@@ -476,7 +379,7 @@ static mote_status grow_centred(planes_local *s, selection *x) {
 }
 
 static mote_status tell_noise(planes_local *s, selection *x) {
-    keep_alike(s, ALIKE, false);
+    planes_keep_alike(s, ALIKE, false);
     x->max_noise = KNOWN_NOISE * planes_middle_noise(s);
     x->changed = true;
     return MOTE_OK;
@@ -508,7 +411,7 @@ static mote_status settle_planes(planes_local *s, selection *x) {
     for (int turn = 0; turn < 2 || cut; turn++) {
         planes_bodies fallen;
         MOTE_TRY(mote_progress(s->ctx, 0.8 + 0.05 * turn, "growing planes"));
-        keep_alike(s, PLANES_ALIKE, true);
+        planes_keep_alike(s, PLANES_ALIKE, true);
         MOTE_TRY(grow_planes_again(s, x->max_noise, &fallen));
         cut = false;
         if (turn < LAST_CUT) MOTE_TRY(planes_cut_bodies(s, &fallen, &cut));
@@ -519,16 +422,16 @@ static mote_status settle_planes(planes_local *s, selection *x) {
 static mote_status drop_facets(planes_local *s, selection *x) {
     (void)x;
     planes_take_sheets(s);
-    keep_planes(s, INFINITY, true);
+    planes_keep(s, INFINITY, true);
     planes_claim_candidates(s);
-    keep_planes(s, INFINITY, true);
+    planes_keep(s, INFINITY, true);
     MOTE_TRY(planes_find_bends(s));
     for (uint32_t i = 0; i < s->plane_count; i++) {
         if (s->planes[i].role == PLANES_SCAFFOLD) s->planes[i].count = 0; /* it has done what it is for */
     }
-    keep_planes(s, INFINITY, true);
+    planes_keep(s, INFINITY, true);
     planes_take_warped(s);
-    keep_planes(s, INFINITY, true);
+    planes_keep(s, INFINITY, true);
     return MOTE_OK;
 }
 
