@@ -277,7 +277,7 @@ static int run_chosen_parts(session *s, const lod_options *o, const io_paths *pa
     if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
     if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
     *is_done = false;
-    if (o->array.resumes) session_note(s, "--resume: memory holds all, so it goes in one piece, and nothing is kept");
+    if (o->array.resumes) session_note(s, "--resume: it does not go in parts, so nothing is kept");
     return EXIT_DONE;
 }
 

@@ -51,7 +51,7 @@ int lod_array_check(const lod_array *array) {
 
 /* Where a batch system says which of an array's processes this is, and from where it counts. */
 typedef struct array_system {
-    const char *name, *index, *first; /* first: variable of the lowest index; NULL: 0 */
+    const char *name, *index, *least; /* least: variable of the lowest index; NULL: it is 0 */
 } array_system;
 static const array_system systems[] = {
     {"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN"},
@@ -63,15 +63,17 @@ static const array_system systems[] = {
 static int find_part(session *s, uint64_t *part) {
     for (size_t i = 0; i < SYSTEMS; i++) {
         const char *word = getenv(systems[i].index);
-        const char *first_word = systems[i].first != NULL ? getenv(systems[i].first) : NULL;
-        uint64_t index, first = 0;
+        const char *least_word = systems[i].least != NULL ? getenv(systems[i].least) : NULL;
+        uint64_t index, least = 0;
         if (word == NULL || word[0] == '\0') continue;
-        if (!parse_count(word, 0, &index) || (first_word != NULL && !parse_count(first_word, 0, &first)) ||
-            index < first) {
+        if (!parse_count(word, 0, &index) || (least_word != NULL && !parse_count(least_word, 0, &least)) ||
+            index < least) {
             return session_error(s, EXIT_USAGE, "--part auto: %s=%s is no index of %s", systems[i].index, word,
                                  systems[i].name);
         }
-        *part = index - first + 1;
+        /* An array that begins later is some tasks of one that is submitted again: those of an array from 1. */
+        *part = least > 0 ? index : index + 1;
+        if (least > 1) session_note(s, "part %" PRIu64 ": %s of an array from 1", *part, systems[i].index);
         return EXIT_DONE;
     }
     return session_error(s, EXIT_USAGE,

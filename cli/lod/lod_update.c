@@ -1,6 +1,7 @@
 #include "lod/lod_update.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "costs.h"
@@ -15,6 +16,10 @@ int lod_update_check(const lod_update *update, const common_options *common) {
     }
     if (common->output != NULL) return usage_error("lod", "--into names the output, so -o is not for it");
     if (update->folder[0] == '\0') return usage_error("lod", "--into: the folder has no name");
+    if (text_has_ending(update->folder, ".copc.laz") ||
+        (common->format != NULL && strcmp(common->format, "copc") == 0)) {
+        return usage_error("lod", "--into changes folders; a COPC file is made anew, by -o FILE.copc.laz");
+    }
     return EXIT_DONE;
 }
 

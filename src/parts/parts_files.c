@@ -320,16 +320,18 @@ mote_status parts_records_check(const parts_run *run, uint32_t part, const char 
     if (buffers == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads) shared(wrong)
     for (uint32_t n = 0; n < count; n++) {
-        const copc_place *chunk = run->is_copc ? &run->chunks[part].places[n] : NULL;
-        const potree_place *place = run->is_copc ? NULL : &run->trees[part].places[n];
-        const uint64_t at = chunk != NULL ? chunk->at : place->offset;
-        const uint64_t size_bytes = chunk != NULL ? chunk->size_bytes : place->size_bytes;
+        const bool is_copc = run->is_copc;
+        const uint64_t at = is_copc ? run->chunks[part].places[n].at : run->trees[part].places[n].offset;
+        const uint64_t size_bytes =
+            is_copc ? run->chunks[part].places[n].size_bytes : run->trees[part].places[n].size_bytes;
         uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * HASHED_BYTES;
         potree_hash sum = potree_hash_begin();
         if (size_bytes == 0 || mote_stop(ctx)) continue;
         if (hash_bytes(ctx, path, run->files[part], at, size_bytes, buffer, &sum) != MOTE_OK) continue;
         const uint64_t hash = potree_hash_end(&sum);
-        if (chunk != NULL ? mote_hash_pair(0, hash) == chunk->hash : hash == place->hash) continue;
+        if (is_copc ? mote_hash_pair(0, hash) == run->chunks[part].places[n].hash
+                    : hash == run->trees[part].places[n].hash)
+            continue;
 #pragma omp atomic write
         wrong = 1;
     }
