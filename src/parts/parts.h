@@ -442,7 +442,7 @@ static inline bool parts_looks_around(const parts_run *run) {
 }
 /* Once cells are counted and cut: finds which parts look at the points of each cell, for walks that write copies. */
 mote_status parts_around_begin(parts_run *run);
-/* Puts copies behind so many records. */
+/* Says where the copies for each part begin: behind the records of all parts, which are so many. */
 void parts_around_place(parts_run *run, uint64_t records);
 /* Whether parts look at points of others in the cells that have these codes. */
 bool parts_around_any(const parts_run *run, uint64_t first_code, uint64_t end_code);

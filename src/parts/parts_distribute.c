@@ -13,7 +13,7 @@
 #define WRITE_BYTES       (1u << 20) /* by a thread at once */
 
 typedef struct parts_bin {
-    uint64_t at, most; /* its place in the file, in records */
+    uint64_t at, most; /* records: where its own begin in the file, and how many have room there */
     uint64_t held;     /* records in the buffer */
     uint64_t written;  /* records in the file */
     uint64_t coming;   /* records that follow next */

@@ -10,9 +10,7 @@
 #define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
 #define EVEN_CENTRAL   0.37 /* the same where nothing is beyond: 0.39 of a sheet that is filled evenly */
 #define EVEN_STRUCTURE 0.05 /* share of the variance between cells, of such a sheet: pieces of waves have more */
-#define MORE_CENTRAL                                                                                                   \
-    0.47 /* and by so much of a shoulder more: half an ellipse has 0.42 and 0.09, two sheets 3 noises */
-         /* apart 0.39 and 0.08 */
+#define MORE_CENTRAL   0.47 /* and by so much of a shoulder more: two sheets 3 noises apart have 0.39 and 0.08 */
 #define MAX_STRUCTURE  0.25 /* share of the variance between cells */
 #define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
 #define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */

@@ -18,11 +18,10 @@
 #define PLANES_LOCAL_BLOCK  32u   /* consecutive points that share a box */
 #define PLANES_LOCAL_LANES  8u    /* boxes that are looked at at once, and that share one */
 #define PLANES_LOCAL_NATS   40.0  /* what a plane costs */
-#define PLANES_CLEARLY_FLAT                                                                                            \
-    0.01                        /* noise to the root of the area: a plane as flat as that may have a noise of its own */
-#define PLANES_ALIKE        3.0 /* times the middle noise: what is noisier is no plane of this cloud */
-#define PLANES_MAX_BENDS    12.0 /* nats, where nothing else is known of the cloud */
-#define PLANES_REACH_NOISES 3.0  /* standard deviations that a point may be off its plane */
+#define PLANES_CLEARLY_FLAT 0.01  /* noise to the root of the area, of what may have a noise of its own */
+#define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
+#define PLANES_MAX_BENDS    12.0  /* nats, where nothing else is known of the cloud */
+#define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
 
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {

@@ -4,7 +4,8 @@
    take the points of an earlier one, if it explains them better.
 
    The first pass tells the noise of the cloud, which is the same for most of its planes. In the second pass it is
-   known: what would have been taken for a thicker plane, because others cross it, is then told apart.
+   known: what would have been taken for a thicker plane, because others cross it, is then told apart. What is clearly
+   flat may have another noise (planes_keep.c); it waits until sheets are told apart, for it may be some of them.
 
    Where the planes that were found have one noise, and there are no bodies, patches that came to nothing are tried
    again, centred: of parallel planes so near to each other that what grows freely leans over from one to the next.
