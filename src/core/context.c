@@ -97,6 +97,14 @@ static double place_in(mote_progress_span span, double done) {
     return fmin(span.first + done * (span.last - span.first), span.last);
 }
 
+/* What was reported last may be the end of the call before (shares are rounded): to say that again, or to hold there,
+   would be to go back when this call reports its beginning. */
+#define CALL_ENDED (1 - 1e-9)
+
+static bool has_ended(const mote_context *ctx) {
+    return ctx->progress_done >= CALL_ENDED && ctx->progress_span.first <= 0 && ctx->progress_span.last >= 1;
+}
+
 mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     if (guard_missing_count() != ctx->missing_seen) {
         ctx->missing_seen = guard_missing_count();
@@ -104,6 +112,7 @@ mote_status mote_progress(mote_context *ctx, double done, const char *stage) {
     }
     if (ctx->params.progress == NULL) return MOTE_OK;
     ctx->progress_done = place_in(ctx->progress_span, done);
+    ctx->progress_ended = has_ended(ctx);
     ctx->progress_stage = stage;
     return mote_progress_again(ctx);
 }
@@ -117,13 +126,9 @@ mote_status mote_progress_again(mote_context *ctx) {
 
 /* Often enough for a tenth of a second, and seldom enough for a callback that is written in Python. */
 #define STOP_SECONDS 0.01
-/* What was reported last may be the end of the call before (shares are rounded): to say that again would be to go back
-   when this call reports its beginning. */
-#define CALL_ENDED (1 - 1e-9)
-
 bool mote_stop(mote_context *ctx) {
     if (__atomic_load_n(&ctx->stopping, __ATOMIC_RELAXED)) return true;
-    if (ctx->params.progress == NULL || mote_thread_number() != 0 || ctx->progress_done >= CALL_ENDED) return false;
+    if (ctx->params.progress == NULL || mote_thread_number() != 0 || ctx->progress_ended) return false;
     if (mote_seconds() - ctx->progress_seconds < STOP_SECONDS || mote_progress_again(ctx) == MOTE_OK) return false;
     __atomic_store_n(&ctx->stopping, true, __ATOMIC_RELAXED);
     return true;
@@ -145,11 +150,15 @@ void mote_progress_next(mote_context *ctx, mote_progress_span whole, double firs
     ctx->progress_span = (mote_progress_span){place_in(whole, first), place_in(whole, last)};
 }
 
-void mote_progress_leave(mote_context *ctx, mote_progress_span whole) { ctx->progress_span = whole; }
+void mote_progress_leave(mote_context *ctx, mote_progress_span whole) {
+    ctx->progress_span = whole;
+    ctx->progress_ended = ctx->progress_ended || has_ended(ctx);
+}
 
 mote_progress_span mote_progress_hold(mote_context *ctx) {
     const mote_progress_span whole = ctx->progress_span;
-    ctx->progress_span = (mote_progress_span){ctx->progress_done, ctx->progress_done};
+    const double here = ctx->progress_ended ? whole.first : ctx->progress_done;
+    ctx->progress_span = (mote_progress_span){here, here};
     return whole;
 }
 

@@ -66,6 +66,7 @@ struct mote_context {
     mote_progress_span progress_span; /* of the running step */
     double progress_done;             /* reported last */
     const char *progress_stage;       /* its stage; NULL: nothing was reported yet */
+    bool progress_ended;              /* that was the end of a call: of the one that runs nothing was reported yet */
     double progress_seconds;          /* when the caller was asked last */
     bool stopping;                    /* the caller wants to stop a parallel loop; of all threads, atomic */
 };

@@ -11,7 +11,7 @@ void mote_context_clear(mote_context *ctx) {
     pthread_mutex_lock(&ctx->lock);
     ctx->status = MOTE_OK;
     ctx->message[0] = '\0';
-    ctx->progress_done = 1; /* the call that failed has ended */
+    ctx->progress_ended = true; /* the call that failed has */
     pthread_mutex_unlock(&ctx->lock);
 }
 

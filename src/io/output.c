@@ -28,7 +28,7 @@
 static mote_status open_stream(mote_context *ctx, const output_place *place, mote_output *output) {
     int file = -1;
     do {
-        if (file < 0) MOTE_TRY(mote_progress_again(ctx));
+        MOTE_TRY(ctx->progress_ended ? mote_progress(ctx, 0, "writing") : mote_progress_again(ctx));
         file = place->descriptor >= 0 ? fcntl(place->descriptor, F_DUPFD_CLOEXEC, 0)
                                       : open(place->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     } while (file < 0 && errno == EINTR);

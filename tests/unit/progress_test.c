@@ -49,6 +49,36 @@ static void the_call_before_is_over(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* A call may begin with a step without a share, and the one before may have ended within a share of the whole. */
+static void held_where_nothing_was_reported(void **state) {
+    (void)state;
+    test_progress progress = {0};
+    mote_context *ctx = test_context_watched(&progress);
+    for (int ended_in_share = 0; ended_in_share < 2; ended_in_share++) {
+        progress.last = 0;
+        const mote_progress_span held = mote_progress_hold(ctx);
+        assert_int_equal(mote_progress(ctx, 0.7, "looking"), MOTE_OK);
+        assert_true(progress.last == 0);
+        mote_progress_leave(ctx, held);
+        assert_int_equal(mote_progress(ctx, 0.1, "trying"), MOTE_OK);
+        const mote_progress_span whole = mote_progress_enter(ctx, ended_in_share ? 0.8 : 0, 1);
+        assert_int_equal(mote_progress(ctx, 1, "writing"), MOTE_OK);
+        const mote_progress_span end = ended_in_share ? mote_progress_hold(ctx) : whole;
+        if (ended_in_share) {
+            assert_int_equal(mote_progress(ctx, 0, "looking"), MOTE_OK);
+            mote_progress_leave(ctx, end);
+        }
+        mote_progress_leave(ctx, whole);
+        assert_true(progress.last == 1);
+    }
+    progress.last = 0;
+    wait_a_moment();
+    assert_false(mote_stop(ctx));
+    assert_int_equal(mote_progress(ctx, 0.1, "trying"), MOTE_OK);
+    assert_false(progress.backwards);
+    mote_context_destroy(ctx);
+}
+
 /* What is reported within a share of a share, and after each was left. */
 static void shares_nest(void **state) {
     (void)state;
@@ -141,8 +171,11 @@ static void turns_stop(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_ask_again), cmocka_unit_test(the_call_before_is_over), cmocka_unit_test(shares_nest),
-        cmocka_unit_test(long_pieces_of_others_are_stopped), cmocka_unit_test(turns_stop)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_ask_again),
+                                       cmocka_unit_test(the_call_before_is_over),
+                                       cmocka_unit_test(held_where_nothing_was_reported),
+                                       cmocka_unit_test(shares_nest),
+                                       cmocka_unit_test(long_pieces_of_others_are_stopped),
+                                       cmocka_unit_test(turns_stop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
