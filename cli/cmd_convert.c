@@ -317,7 +317,6 @@ static int sort_in_parts(session *s, convert_options *o, const io_paths *paths, 
     const char *refusal = parts_refusal(o);
     mote_parts_report report;
     *whole = !o->sort || !memory_needs_parts_to_sort(s, paths, &reading);
-    if (refusal != NULL) s->lacks_parts = false;
     if (*whole) return EXIT_DONE;
     if (refusal != NULL) {
         session_note(s, "it goes in one piece: %s", refusal);
@@ -330,8 +329,8 @@ static int sort_in_parts(session *s, convert_options *o, const io_paths *paths, 
     const mote_status status = mote_order_write_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading,
                                                       paths->output, &o->params, NULL, &report);
     progress_clear(&s->bar);
-    *whole = status == MOTE_ERROR_UNSUPPORTED;
-    if (*whole) return goes_in_one_piece(s, &report);
+    *whole = goes_in_one_piece(s, status, &report);
+    if (*whole) return EXIT_DONE;
     if (status != MOTE_OK) return session_fail(s, status, false);
     session_note(s, "sorted in %u parts", report.parts);
     return report_written(s, o, paths->output, report.points);

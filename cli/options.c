@@ -39,6 +39,8 @@ int usage_error(const char *command, const char *format, ...) {
 
 /* ---- values */
 
+#define BYTES_KILO 1024
+
 /* How many units a letter stands for: "k" → kilo; 0 if it is none. "kB", "KiB" and "B" are allowed for bytes. */
 static uint64_t suffix_factor(const char *suffix, uint64_t kilo) {
     uint64_t factor = 1;
@@ -56,7 +58,7 @@ static uint64_t suffix_factor(const char *suffix, uint64_t kilo) {
     default: suffix--;
     }
     suffix++;
-    if (kilo == 1024 && (strcmp(suffix, "B") == 0 || strcmp(suffix, "iB") == 0)) return factor;
+    if (kilo == BYTES_KILO && (strcmp(suffix, "B") == 0 || strcmp(suffix, "iB") == 0)) return factor;
     return *suffix == '\0' ? factor : 0;
 }
 
@@ -73,13 +75,14 @@ bool parse_count(const char *word, uint64_t kilo, uint64_t *out) {
     }
     const double real = strtod(word, &end);
     const double value = real * (double)suffix_factor(end, kilo);
-    if (suffix_factor(end, kilo) == 0 || !(value >= 0) || value >= 9e15 || value != floor(value)) return false;
+    if (suffix_factor(end, kilo) == 0 || !(value >= 0) || value >= 9e15) return false;
+    if (kilo != BYTES_KILO && value != floor(value)) return false; /* bytes are rounded down, points are whole */
     *out = (uint64_t)value;
     return true;
 }
 
 static bool parse_memory(const char *word, uint64_t *out) {
-    if (strcmp(word, "auto") != 0) return parse_count(word, 1024, out);
+    if (strcmp(word, "auto") != 0) return parse_count(word, BYTES_KILO, out);
     *out = machine_memory("");
     return true;
 }
@@ -147,7 +150,7 @@ bool option_store(const option *row, const char *word) {
     case OPTION_FLAG: *(bool *)row->target = true; return true;
     case OPTION_TEXT: *(const char **)row->target = word; return true;
     case OPTION_COUNT: return parse_count(word, 1000, row->target);
-    case OPTION_BYTES: return parse_count(word, 1024, row->target);
+    case OPTION_BYTES: return parse_count(word, BYTES_KILO, row->target);
     case OPTION_MEMORY: return parse_memory(word, row->target);
     case OPTION_INT: return parse_int(word, row->target);
     case OPTION_REAL: return parse_real(word, row->target);

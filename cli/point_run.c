@@ -11,8 +11,7 @@
 static bool may_go_in_parts(session *s, const io_paths *paths) {
     const common_options *o = &s->options;
     if (o->memory_bytes == 0 || o->to_crs != NULL || stage_now() != NULL || path_is_stream(paths->output)) return false;
-    s->lacks_parts = o->memory_bytes < MOTE_PARTS_MEMORY_BYTES;
-    return !s->lacks_parts;
+    return true;
 }
 
 /* What is wrong with inputs is said when they are read. */
@@ -43,11 +42,18 @@ bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_re
     return is_too_much(s, status, bytes);
 }
 
-int goes_in_one_piece(session *s, mote_parts_report *report) {
-    session_note(s, "it goes in one piece: %s", mote_context_message(s->ctx));
+bool goes_in_one_piece(session *s, mote_status status, mote_parts_report *report) {
+    const bool has_no_room = status == MOTE_ERROR_MEMORY && report->part_memory_bytes > 0;
+    if (status != MOTE_ERROR_UNSUPPORTED && !has_no_room) return false;
+    if (has_no_room) {
+        s->enough_bytes = report->part_memory_bytes;
+        s->enough_in_parts = true;
+    } else {
+        session_note(s, "it goes in one piece: %s", mote_context_message(s->ctx));
+    }
     mote_context_clear(s->ctx);
     memset(report, 0, sizeof *report);
-    return EXIT_DONE;
+    return true;
 }
 
 bool point_run_goes_in_parts(session *s, const io_paths *paths, uint32_t result_bytes) {
@@ -69,12 +75,8 @@ int point_run_parts_worked(session *s, point_run *run, double begin, mote_status
                            bool *whole) {
     run->work_s = seconds_now() - begin;
     progress_clear(&s->bar);
-    *whole = status == MOTE_ERROR_UNSUPPORTED;
-    if (*whole) {
-        goes_in_one_piece(s, &run->parts);
-    } else if (status != MOTE_OK) {
-        return session_fail(s, status, false);
-    }
+    *whole = goes_in_one_piece(s, status, &run->parts);
+    if (!*whole && status != MOTE_OK) return session_fail(s, status, false);
     run->points = run->parts.points;
     run->written = written;
     return EXIT_DONE;

@@ -19,13 +19,14 @@ typedef struct point_run {
 } point_run;
 
 /* Whether --memory is given, does not hold all points of inputs, an index of their neighbours and results of so many
-   bytes each, but is enough for a part; and the inputs are read in pieces. */
+   bytes each; and the inputs are read in pieces. */
 bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes);
 /* The same where sorting them would be done. */
 bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading);
-/* After MOTE_ERROR_UNSUPPORTED: says why it goes in one piece, and forgets that and the report. Returns an exit code.
- */
-int goes_in_one_piece(session *s, mote_parts_report *report);
+/* Whether what was tried in parts goes in one piece, as it cannot be done so (which is said), or as memory holds no part,
+   but may hold the whole, of which no more than a bound is known (which is said where it does not). Forgets the failure
+   and the report then. */
+bool goes_in_one_piece(session *s, mote_status status, mote_parts_report *report);
 /* " in 3 parts"; "" where it went in one piece. */
 text point_run_in_parts(const mote_parts_report *report);
 /* The same as members of --json. */

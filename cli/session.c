@@ -81,11 +81,24 @@ static void print_message(session *s, const char *kind, const char *format, va_l
     print_to(stderr, "\n");
 }
 
+/* The message, with how much memory would do, where it lacks some and does not say so. */
+static const char *hint_memory(const session *s, const char *message, char hinted[NAMES_BYTES]) {
+    if (s->options.memory_bytes == 0 || strstr(message, "would do") != NULL) return message;
+    if (s->enough_bytes > 0) {
+        snprintf(hinted, NAMES_BYTES, "%s; %s--memory %s or more would do", message,
+                 s->enough_in_parts ? "in parts, " : "", text_memory(s->enough_bytes).chars);
+    } else {
+        snprintf(hinted, NAMES_BYTES, "%s; a larger --memory would do", message);
+    }
+    return hinted;
+}
+
 int session_error(session *s, int exit_code, const char *format, ...) {
     va_list values;
     va_start(values, format);
-    char kind[PLACE_BYTES];
+    char kind[PLACE_BYTES], hinted[NAMES_BYTES];
     snprintf(kind, sizeof kind, "error: %s", stage_place());
+    if (strncmp(format, "out of memory", 13) == 0) format = hint_memory(s, format, hinted);
     print_message(s, kind, format, values);
     va_end(values);
     return exit_code;
@@ -185,12 +198,7 @@ int session_fail(session *s, mote_status status, bool reading) {
     /* Readers name the file themselves; who computes something of a cloud does not know where it came from. */
     if (status == MOTE_ERROR_DATA && !reading && !is_of_input(s, message)) name_inputs(s, names, sizeof names);
     char hinted[NAMES_BYTES];
-    if (status == MOTE_ERROR_MEMORY && s->lacks_parts) {
-        snprintf(hinted, sizeof hinted, "%s; LAS, LAZ and E57 go in parts with a --memory of %s or more", message,
-                 text_bytes(MOTE_PARTS_MEMORY_BYTES).chars);
-        message = hinted;
-    }
-    print_failure(s, names, message);
+    print_failure(s, names, status == MOTE_ERROR_MEMORY ? hint_memory(s, message, hinted) : message);
     switch (status) {
     case MOTE_OK: return EXIT_DONE;
     case MOTE_ERROR_ARGUMENT: return EXIT_USAGE;

@@ -24,7 +24,8 @@ typedef struct session {
     char noted[400];               /* the last note of the library */
     struct message_list *messages; /* with --json: what the library told; stages share it */
     bool has_several_gpus;         /* --device names more than one */
-    bool lacks_parts;              /* with more --memory it goes in parts, as an error for want of memory says */
+    uint64_t enough_bytes;         /* --memory that it would go with; 0: not known */
+    bool enough_in_parts;          /* in parts, that is */
     void (*watch)(void *user, double done, const char *stage); /* told of progress beside the bar; NULL: nobody is */
     void *watch_user;
     bool data_on_stdout; /* standard output is for the points or neighbours; see session_printing */

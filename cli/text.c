@@ -36,6 +36,12 @@ static text with_prefix(double value, const char *unit) {
 }
 
 text text_bytes(uint64_t bytes) { return with_prefix((double)bytes, "B"); }
+text text_memory(uint64_t bytes) {
+    text out;
+    snprintf(out.chars, sizeof out.chars, "%lluM", (unsigned long long)((bytes >> 20) + ((bytes & 0xfffff) != 0)));
+    return out;
+}
+
 text text_rate(double per_second) { return with_prefix(per_second, ""); }
 
 text text_seconds(double seconds) {

@@ -17,6 +17,8 @@ typedef struct text {
 text text_count(uint64_t count);
 /* 12 B, 3.4 kB, 1.2 GB: powers of 1000 */
 text text_bytes(uint64_t bytes);
+/* As --memory is given, rounded up: "44M". */
+text text_memory(uint64_t bytes);
 /* 0.012 s, 3.4 s, 2:05, 1:02:03 */
 text text_seconds(double seconds);
 /* 940, 3.2 M: for rates */

@@ -251,7 +251,6 @@ static int search_in_parts(session *s, const knn_options *o, const io_paths *pat
     mote_knn_rows *rows = NULL;
     const char *refusal = parts_refusal(s, o);
     *whole = !memory_needs_parts(s, paths, row_bytes);
-    if (refusal != NULL) s->lacks_parts = false;
     if (*whole) return EXIT_DONE;
     if (refusal != NULL) {
         session_note(s, "it goes in one piece: %s", refusal);
@@ -264,10 +263,8 @@ static int search_in_parts(session *s, const knn_options *o, const io_paths *pat
         mote_knn_find_parts(s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, o->wide,
                             paths->output, NULL, &task->report.parts, &rows);
     progress_clear(&s->bar);
-    if (status == MOTE_ERROR_UNSUPPORTED) {
-        *whole = true;
-        return goes_in_one_piece(s, &task->report.parts);
-    }
+    *whole = goes_in_one_piece(s, status, &task->report.parts);
+    if (*whole) return EXIT_DONE;
     if (status != MOTE_OK) return session_fail(s, status, false);
     task->report.build_s = task->report.parts.count_seconds + task->report.parts.distribute_seconds;
     task->report.search_s = task->report.parts.build_seconds;

@@ -275,7 +275,9 @@ static int run_chosen_parts(session *s, const lod_options *o, const io_paths *pa
                                 o->copc, o->stats, o->array.resumes,       o->array.workers};
     *is_done = true;
     if (o->array.plan != NULL) return lod_array_plan(s, &o->array, &parts);
-    if (lod_goes_in_parts(s, &parts)) return lod_run_in_parts(s, &parts);
+    const bool in_parts = lod_goes_in_parts(s, &parts);
+    const int code = in_parts ? lod_run_in_parts(s, &parts, is_done) : EXIT_DONE;
+    if (in_parts && *is_done) return code;
     *is_done = false;
     if (o->array.resumes) session_note(s, "--resume: it does not go in parts, so nothing is kept");
     return EXIT_DONE;
@@ -383,7 +385,7 @@ static int run_update(const lod_options *o, const common_options *common, const 
     if (shapes || common->seed_given || common->where != NULL || common->crs != NULL || common->to_crs != NULL) {
         return usage_error("lod", "--into: how %s is built, and of which points, it says itself", o->update.folder);
     }
-    if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts > 0) {
+    if (o->plan || o->array.plan != NULL || o->array.resumes || o->array.parts_given) {
         return usage_error("lod", "--into changes what is there, at once: plans and --resume are not for it");
     }
     if (words->count == 0 && o->update.remove.count == 0 && o->update.replace.count == 0) {
@@ -420,7 +422,8 @@ int cmd_lod(int argc, char **argv) {
         {"stats", 0, OPTION_FLAG, &o.stats, NULL, NULL, "print levels, structures with bytes, stages with seconds"},
         {"plan", 0, OPTION_FLAG, &o.plan, NULL, NULL, "nodes, bytes in memory and on disk: all is done but\nwriting"},
         {"plan-parts", 0, OPTION_TEXT, &o.array.plan, NULL, "PLAN", "write a plan for a job array, JSON"},
-        {"parts", 0, OPTION_COUNT, &o.array.parts, NULL, "N", "of the plan; default as few as --memory allows"},
+        {"parts", 0, OPTION_COUNT, &o.array.parts, &o.array.parts_given, "N",
+         "of the plan; default as few as --memory allows"},
         {"part", 0, OPTION_TEXT, &o.array.part, NULL, "I/N",
          "make part I of the plan that is named instead of an\ninput; auto: as Slurm, AWS Batch or Kubernetes counts"},
         {"merge-parts", 0, OPTION_TEXT, &o.array.merge, NULL, "PLAN",
@@ -448,7 +451,7 @@ int cmd_lod(int argc, char **argv) {
     const parse_result parsed = options_parse(&help, rows, mask, &common, argc, argv, &words);
     if (parsed != PARSE_RUN) return parsed == PARSE_HELP ? EXIT_DONE : EXIT_USAGE;
     if (o.array.part != NULL || o.array.merge != NULL) return run_array(&o, &common, &words);
-    int code = lod_update_check(&o.update, &common);
+    int code = lod_update_check(&o.update, &common, o.attributes);
     if (code == EXIT_DONE && o.update.folder != NULL && stage_now() != NULL) {
         code = usage_error("lod", "--into changes a folder, and is no step of a pipeline");
     }

@@ -10,7 +10,8 @@
 #include "print.h"
 #include "text.h"
 
-#define WORKERS_MAX 64u /* mote_parts_params.workers */
+#define WORKERS_MAX 64u   /* mote_parts_params.workers */
+#define PARTS_MAX   1000u /* mote_parts_params.part_count */
 
 /* ---- usage */
 
@@ -37,7 +38,10 @@ int lod_array_check(const lod_array *array) {
         return usage_error("lod", "--plan-parts, --part, --merge PLAN and --resume are of different runs: give one");
     }
     if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN and --into DIR");
-    if (array->parts > 0 && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
+    if (array->parts_given && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
+    if (array->parts_given && (array->parts < 1 || array->parts > PARTS_MAX)) {
+        return usage_error("lod", "--parts: %" PRIu64 " is not in 1..%u", array->parts, PARTS_MAX);
+    }
     if (array->workers > 0 && given > 0 && !array->resumes) {
         return usage_error("lod", "--workers: each part of a plan is a run of its own");
     }
@@ -118,9 +122,13 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
-    session_say(s, "%s: %s points in %u parts of up to %s; each takes up to %s of memory", array->plan,
-                text_count(report.points).chars, report.parts, text_count(report.largest_part).chars,
-                text_bytes(report.part_memory_bytes).chars);
+    if (array->parts > report.parts) {
+        session_note(s, "%u part%s, not %" PRIu64 ": the others would have no points, as a place is not cut",
+                     report.parts, report.parts == 1 ? "" : "s", array->parts);
+    }
+    session_say(s, "%s: %s points in %u part%s of up to %s; each takes up to %s of memory", array->plan,
+                text_count(report.points).chars, report.parts, report.parts == 1 ? "" : "s",
+                text_count(report.largest_part).chars, text_bytes(report.part_memory_bytes).chars);
     session_say(s, "next: mote lod --part i/%u %s for i = 1 … %u, then mote lod --merge %s", report.parts, array->plan,
                 report.parts, array->plan);
     if (report.skipped > 0) {
@@ -141,6 +149,9 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     return EXIT_DONE;
 }
 
+/* What is wrong with data names the file: the plan, or an input that it names. */
+static int fail(session *s, mote_status status) { return session_fail(s, status, status == MOTE_ERROR_DATA); }
+
 int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;
     mote_parts_report report;
@@ -149,14 +160,18 @@ int lod_array_part(session *s, const lod_array *array, const char *plan) {
     if (strcmp(array->part, "auto") == 0) {
         code = find_part(s, &part);
     } else if (!parse_part(array->part, &part, &of)) {
-        code = session_error(s, EXIT_USAGE, "--part: \"%s\" is neither auto nor a part, as 3/7", array->part);
+        code = session_error(s, EXIT_USAGE,
+                             "--part: \"%s\" is no part: 3/7 is the third of seven, and auto what Slurm, AWS Batch or "
+                             "Kubernetes say",
+                             array->part);
     }
     if (code != EXIT_DONE) return code;
     session_note_inputs(s, &plan, 1);
     const mote_status status = mote_lod_parts_make(s->ctx, plan, (uint32_t)part, (uint32_t)of, &report);
     progress_clear(&s->bar);
+    const int failed = status != MOTE_OK ? fail(s, status) : EXIT_DONE;
     session_forget_inputs(s);
-    if (status != MOTE_OK) return session_fail(s, status, true);
+    if (failed != EXIT_DONE) return failed;
     session_say(s, "%s: part %" PRIu64 " of %u, %s points, %s in %s", plan, part, report.parts,
                 text_count(report.points).chars, report.rounds == 0 ? "was there" : "made",
                 text_seconds(seconds_now() - s->started).chars);
@@ -185,7 +200,7 @@ int lod_array_merge(session *s, const lod_array *array) {
     session_note_inputs(s, &array->merge, 1);
     const mote_status status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);
     progress_clear(&s->bar);
-    const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
+    const int code = status == MOTE_OK ? session_commit(s) : fail(s, status);
     if (code != EXIT_DONE) return code;
     /* One of the two is all zero. */
     const uint64_t points = report.folder.points + report.file.points;

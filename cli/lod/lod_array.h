@@ -10,9 +10,10 @@ typedef struct lod_array {
     const char *part;  /* --part: "3/7" or "auto" */
     const char *merge; /* --merge-parts: the plan */
     uint64_t parts;    /* --parts */
-    bool verify;       /* --verify */
-    bool resumes;      /* --resume */
-    uint64_t workers;  /* --workers, of a run in parts */
+    bool parts_given;
+    bool verify;      /* --verify */
+    bool resumes;     /* --resume */
+    uint64_t workers; /* --workers, of a run in parts */
 } lod_array;
 
 /* "--merge PLAN.json" means --merge-parts, as a number of points it is not. */

@@ -6,6 +6,7 @@
 
 #include "costs.h"
 #include "lod/lod_print.h"
+#include "point_run.h"
 #include "print.h"
 #include "text.h"
 
@@ -14,9 +15,6 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const io_paths *paths = task->paths;
     uint64_t bytes = 0;
     if (o->memory_bytes == 0 || (task->copc && path_is_stream(paths->output))) return false;
-    s->lacks_parts =
-        o->memory_bytes < MOTE_PARTS_MEMORY_BYTES && mote_lod_parts_refusal(&task->params, &task->potree) == NULL;
-    if (o->memory_bytes < MOTE_PARTS_MEMORY_BYTES) return false;
     const mote_read_params reading = session_reading(s);
     const mote_status status = (task->copc ? mote_copc_whole_bytes : mote_lod_whole_bytes)(
         s->ctx, paths->inputs, (uint32_t)paths->input_count, &reading, &task->params, &bytes);
@@ -24,7 +22,8 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     if (status != MOTE_OK || bytes <= o->memory_bytes) return false;
     const char *refusal = mote_lod_parts_refusal(&task->params, &task->potree);
     if (refusal == NULL) return true;
-    session_note(s, "it goes in one piece, which takes up to %s, more than --memory: %s", text_bytes(bytes).chars,
+    s->enough_bytes = bytes + (uint64_t)lod_encoder_bytes(s, task->copc ? NULL : &task->potree);
+    session_note(s, "it goes in one piece, which takes up to %s: %s", text_memory(s->enough_bytes).chars,
                  refusal);
     return false;
 }
@@ -91,13 +90,15 @@ static mote_status write_parts(session *s, const lod_in_parts *task, const mote_
                                 &parts, report);
 }
 
-int lod_run_in_parts(session *s, const lod_in_parts *task) {
+int lod_run_in_parts(session *s, const lod_in_parts *task, bool *is_done) {
     const mote_read_params reading = session_reading(s);
     const io_paths *paths = task->paths;
     mote_parts_report report;
     session_note_inputs(s, paths->inputs, paths->input_count);
     const mote_status status = write_parts(s, task, &reading, &report);
     progress_clear(&s->bar);
+    *is_done = status != MOTE_ERROR_MEMORY || !goes_in_one_piece(s, status, &report);
+    if (!*is_done) return EXIT_DONE;
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
     if (task->resumes) mote_lod_parts_clear(s->ctx, paths->output);

@@ -19,7 +19,7 @@ typedef struct lod_in_parts {
 
 /* Whether it goes in parts: --memory is given, does not hold the whole, and all that is asked for can be done so. */
 bool lod_goes_in_parts(session *s, const lod_in_parts *task);
-/* Returns an exit code. */
-int lod_run_in_parts(session *s, const lod_in_parts *task);
+/* Returns an exit code. *is_done false: memory holds no part, and the whole is to be tried in one piece. */
+int lod_run_in_parts(session *s, const lod_in_parts *task, bool *is_done);
 
 #endif

@@ -124,8 +124,7 @@ static void set_disk(const mote_cloud *cloud, const mote_potree_params *potree, 
     if (potree != NULL) p->disk_bytes += METADATA_BYTES * mote_cloud_column_count(cloud);
 }
 
-/* What the encoders of all threads take. */
-static double encoder_bytes(const session *s, const mote_potree_params *potree) {
+double lod_encoder_bytes(const session *s, const mote_potree_params *potree) {
     if (potree == NULL) return COPC_MEMORY * mote_context_threads(s->ctx);
     return potree->encoding == MOTE_POTREE_BROTLI ? BROTLI_MEMORY * mote_context_threads(s->ctx) : 0;
 }
@@ -136,7 +135,7 @@ static double memory_bytes(const session *s, const mote_lod_params *params, cons
     if (params->filter != MOTE_LOD_FILTER_NONE) per_point = POINT_BYTES_FILTER;
     if (params->sampling == MOTE_LOD_POISSON) per_point = POINT_BYTES_POISSON;
     const double building = points * per_point;
-    const double writing = points * POINT_BYTES_TREE + encoder_bytes(s, potree);
+    const double writing = points * POINT_BYTES_TREE + lod_encoder_bytes(s, potree);
     return fmax(building, writing) + nodes * NODE_BYTES;
 }
 

@@ -41,6 +41,8 @@ typedef struct lod_question {
 
 /* --plan: what a conversion would take. Returns an exit code. */
 int lod_print_plan(session *s, const lod_question *question);
+/* What the encoders of all threads take. potree: NULL for COPC. */
+double lod_encoder_bytes(const session *s, const mote_potree_params *potree);
 /* Bytes of a point in octree.bin, at most: an attribute of the cloud that is zero everywhere may be left out. */
 double lod_point_bytes(const mote_cloud *cloud);
 

@@ -9,12 +9,16 @@
 #include "print.h"
 #include "text.h"
 
-int lod_update_check(const lod_update *update, const common_options *common) {
+int lod_update_check(const lod_update *update, const common_options *common, const char *attributes) {
     const bool changes = update->remove.count > 0 || update->replace.count > 0;
     if (update->folder == NULL) {
         return changes ? usage_error("lod", "--remove and --replace are for --into DIR") : EXIT_DONE;
     }
     if (common->output != NULL) return usage_error("lod", "--into names the output, so -o is not for it");
+    if (common->to_crs != NULL || attributes != NULL) {
+        return usage_error("lod", "%s: --into adds files as they are, so it is not for it; -o DIR makes a folder",
+                           attributes != NULL ? "--attributes" : "--to-crs");
+    }
     if (update->folder[0] == '\0') return usage_error("lod", "--into: the folder has no name");
     if (text_has_ending(update->folder, ".copc.laz") ||
         (common->format != NULL && strcmp(common->format, "copc") == 0)) {

@@ -9,8 +9,8 @@ typedef struct lod_update {
     text_list remove, replace; /* --remove, --replace */
 } lod_update;
 
-/* Options that do not go together. Returns an exit code. */
-int lod_update_check(const lod_update *update, const common_options *common);
+/* Options that do not go together; attributes: NULL: all. Returns an exit code. */
+int lod_update_check(const lod_update *update, const common_options *common, const char *attributes);
 /* Whether there is a folder to be changed; else files that are named become one. */
 bool lod_update_is_there(const lod_update *update);
 /* Returns an exit code. words: the files that join it */

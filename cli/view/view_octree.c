@@ -1,6 +1,7 @@
 #include "view/view_octree.h"
 
 #include "machine_memory.h"
+#include "point_run.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static bool goes_in_parts(session *s, const view_files *files, const mote_read_p
     const mote_potree_params writing = mote_potree_defaults();
     uint64_t bytes = 0;
     *memory_bytes = o->memory_bytes > 0 ? o->memory_bytes : machine_memory("");
-    if (o->to_crs != NULL || *memory_bytes < MOTE_PARTS_MEMORY_BYTES) return false;
+    if (o->to_crs != NULL) return false;
     if (mote_lod_parts_refusal(building, &writing) != NULL) return false;
     const bool was_quiet = hush(s, true); /* what is to be known of the files is said when they are read */
     const mote_status status = mote_lod_whole_bytes(s->ctx, (const char *const *)files->paths, (uint32_t)files->count,
@@ -65,10 +66,14 @@ static mote_status make(session *s, const view_files *files, const char *title, 
     mote_parts_params parts = mote_parts_defaults();
     building.on_device = true; /* only the writer needs it */
     writing.name = title;
-    if (!goes_in_parts(s, files, &reading, &building, &parts.memory_bytes))
-        return make_whole(s, files, &reading, &building, &writing, out_dir);
-    return mote_lod_write_parts(s->ctx, (const char *const *)files->paths, (uint32_t)files->count, &reading, &building,
-                                out_dir, &writing, &parts, NULL);
+    if (goes_in_parts(s, files, &reading, &building, &parts.memory_bytes)) {
+        mote_parts_report report;
+        const mote_status status =
+            mote_lod_write_parts(s->ctx, (const char *const *)files->paths, (uint32_t)files->count, &reading, &building,
+                                 out_dir, &writing, &parts, &report);
+        if (status != MOTE_ERROR_MEMORY || !goes_in_one_piece(s, status, &report)) return status;
+    }
+    return make_whole(s, files, &reading, &building, &writing, out_dir);
 }
 
 /* Leaves out the file that a failure names. Returns whether there are others to go on with. */

@@ -12,8 +12,6 @@
 extern "C" {
 #endif
 
-#define MOTE_PARTS_MEMORY_BYTES 46137344u ///< 44 MiB: with less, there is hardly room for a part
-
 typedef struct mote_parts_params {
     uint64_t memory_bytes; ///< that the library may take; 0: what the context's limit leaves, without one a quarter of
                            ///< the machine's
@@ -45,7 +43,8 @@ typedef struct mote_parts_report {
                             ///< for the files of all parts
     double count_seconds, distribute_seconds, build_seconds, join_seconds;
     uint64_t resumed_parts;     ///< that were there already
-    uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most
+    uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most; where a call found before
+                                ///< all else that its memory holds no part: the least that does
     uint64_t workers;           ///< parts that were built at once
     uint64_t reserved[5];       ///< zero, see types.h
 } mote_parts_report;
@@ -249,8 +248,8 @@ MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *
 /// of       the number of parts as the caller has it, which must be the plan's; 0: as the plan says
 /// report   out, may be NULL: points; rounds 0: it was there, 2: its points are too dense for one code, so that all
 ///          other parts are to be made once more (mote_lod_parts_merge says which)
-/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_IO (an
-///          input is no longer what the plan was made of), MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_DATA (an
+///          input is no longer what the plan was made of), MOTE_ERROR_IO, MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
 /// Cost     O(points of the part)
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);

@@ -11,7 +11,6 @@ MOTE_KNN_MAX_COMPRESSION = 1000000.0
 MOTE_ORDER_BITS = 21
 MOTE_ALL_FEATURES = 4294967295
 MOTE_NORMALS_MAX_GRAPH_K = 64
-MOTE_PARTS_MEMORY_BYTES = 46137344
 MOTE_RENDER_MAX_COORDINATE = 1.152921504606847e+18
 MOTE_RENDER_MAX_SIZE = 32768
 MOTE_RENDER_MAX_SAMPLES = 4
@@ -1435,7 +1434,7 @@ FIELD_DOCS = {
         'largest_part': 'points',
         'scratch_bytes': 'on the disk meanwhile, at most, with what is there of the output; of a plan: predicted for the files of all parts',
         'resumed_parts': 'that were there already',
-        'part_memory_bytes': 'of a plan: what making its largest part takes, at most',
+        'part_memory_bytes': 'of a plan: what making its largest part takes, at most; where a call found before all else that its memory holds no part: the least that does',
         'workers': 'parts that were built at once',
     },
     'mote_lod_changes': {

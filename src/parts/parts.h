@@ -39,6 +39,10 @@
 #define PARTS_INDEX_BYTES    43u /* of a point in an index of neighbours, at most: docs/knn.md, Memory */
 #define PARTS_SORT_BYTES     24u /* of a point whose part is sorted: code and order, and both once more */
 #define PARTS_LEAST_POINTS   100000u
+
+/* What is to be given to --memory as "44M", rounded up. */
+static inline unsigned long long parts_as_memory(uint64_t bytes) { return (bytes + (1u << 20) - 1) >> 20; }
+
 /* Page-locked memory that a GPU's copies go through: it is taken where a context may have eight times as much. */
 #define PARTS_STAGING_BYTES (65ull << 20)
 #define PARTS_STAGING_LEAST (2ull << 20)  /* where it may not */
@@ -132,6 +136,8 @@ typedef struct parts_run {
     uint32_t number_bytes; /* of that; 0: they do not */
     uint64_t first_number; /* of the inputs' first point: 0, but where tests ask for numbers beyond 32 bits */
     bool is_copc;          /* a COPC file is made */
+    bool is_laz;           /* a LAZ file is, of the points with what was found of them … */
+    uint32_t added_bytes;  /* … of each */
     bool has_colors;       /* points have, which filters average */
     parts_box box;         /* of all points */
     bool is_integer;       /* the box is of stored values */
@@ -218,6 +224,9 @@ mote_status parts_next(parts_run *run, const mote_cloud **piece, const uint8_t *
 void parts_leave_out(const parts_run *run, uint64_t *codes, uint64_t count);
 
 /* ---- parts_count.c: the box, the flags, and the points of each cell */
+/* A cell for some points of the cloud: where they crowd there will be finer ones. What does not go below the sampling
+   cells of the root has these at once. */
+void parts_choose_level(parts_run *run);
 mote_status parts_count(parts_run *run);
 /* Once room_bytes and part_points are known: the points of finer cells, where one has more than a part may. */
 mote_status parts_count_crowded(parts_run *run);
@@ -330,6 +339,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* Of writing the file, where that may be more. */
+uint64_t parts_writing_bytes(const parts_run *run);
 /* The same of a part whose range is known, with what it looks at of others. */
 uint64_t parts_part_bytes(const parts_run *run, uint32_t part);
 /* How many parts the caller wants to be built at once, and the memory that all of it may take. */
@@ -364,7 +375,8 @@ typedef struct parts_pieces {
 mote_status parts_write_pieces(parts_run *run, const parts_pieces *pieces, const char *output,
                                const mote_write_params *writing);
 /* Refuses what such an output cannot be. */
-mote_status parts_check_file(const parts_run *run, const char *output, const mote_parts_params *params);
+mote_status parts_check_file(parts_run *run, const char *output, const mote_write_params *writing,
+                             const mote_parts_params *params);
 
 /* ---- parts_copc.c: a COPC file instead of a folder */
 /* Whether parameters and output are such a file's. */

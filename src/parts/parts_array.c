@@ -54,6 +54,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));
     MOTE_TRY(parts_job_write(run, job, plan, false));
+    MOTE_TRY(parts_note_made(run, job));
     MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK)); /* of shared points, if there are any */
     parts_report(run);
     run->report->scratch_bytes = 0;
@@ -228,10 +229,11 @@ static mote_status make_part(parts_run *run, const parts_job *job, uint32_t part
     const uint64_t limit = run->ctx->params.memory_limit_bytes;
     const uint64_t needed = run->begin_bytes + parts_part_bytes(run, part);
     if (limit > 0 && limit < needed) {
-        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: part %u of %u takes %llu bytes, more than the %llu it may have; a larger "
-                         "--memory would do, or a plan of more parts",
-                         part + 1, run->part_count, (unsigned long long)needed, (unsigned long long)limit);
+        return mote_fail(
+            run->ctx, MOTE_ERROR_MEMORY,
+            "out of memory: part %u of %u takes %llu bytes, more than the %llu it may have; --memory %lluM "
+            "would do, or a plan of more parts",
+            part + 1, run->part_count, (unsigned long long)needed, (unsigned long long)limit, parts_as_memory(needed));
     }
     MOTE_TRY(parts_job_make_folder(job));
     if (run->is_copc) MOTE_TRY(parts_copc_begin(run, job->output));

@@ -161,9 +161,7 @@ mote_status parts_check_colors(const parts_run *run) {
     return MOTE_OK;
 }
 
-/* A cell for some points of the cloud: where they crowd there will be finer ones. What does not go below the sampling
-   cells of the root has these at once. */
-static void choose_level(parts_run *run) {
+void parts_choose_level(parts_run *run) {
     const bool goes_deep = run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
     const uint32_t grid_level = (uint32_t)__builtin_ctz(run->lod.grid);
     run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
@@ -174,7 +172,7 @@ static void choose_level(parts_run *run) {
 
 mote_status parts_count(parts_run *run) {
     MOTE_TRY(parts_check_colors(run));
-    choose_level(run);
+    parts_choose_level(run);
     run->first = mote_alloc_zero(run->ctx, (run->cell_count + 1) * sizeof *run->first, "points by cell");
     if (run->first == NULL) return MOTE_ERROR_MEMORY;
     const bool is_plan = run->notes != NULL; /* which keeps notes */

@@ -108,8 +108,8 @@ mote_status parts_distance_check(const parts_run *run) {
     const uint64_t beside = run->begin_bytes + 12 * run->cell_count + run->workers * parts_memory_bytes(run, 0);
     return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
                      "out of memory: sampling by distance looks at %llu points or more around some, and memory holds "
-                     "%llu; a larger --memory would do, of more than %llu, or a larger --grid, or sampling random",
-                     (unsigned long long)needed, (unsigned long long)most, (unsigned long long)(beside + room));
+                     "%llu; --memory %lluM or more would do, or a larger --grid, or sampling random",
+                     (unsigned long long)needed, (unsigned long long)most, parts_as_memory(beside + room));
 }
 
 mote_status distance_fail_room(const parts_run *run, uint64_t most) {

@@ -110,6 +110,8 @@ mote_status parts_records_check(const parts_run *run, uint32_t part, const char 
    why     out: "", or why the part has to be made (anew), as a literal
    verify  also whether the records are what the manifest says */
 mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part, bool verify, const char **why);
+/* Tells of parts that are there, of this plan and of others. */
+mote_status parts_note_made(parts_run *run, const parts_job *job);
 /* Whether a part's file and its manifest are there already, and whole. */
 mote_status parts_part_is_made(parts_run *run, const parts_job *job, uint32_t part, bool *is_made);
 
@@ -167,8 +169,9 @@ bool parts_add_facts(struct json_t *to, const char *key, const merge_facts *fact
 bool parts_add_color(struct json_t *list, const mote_color_range *range);
 bool parts_take_color(const struct json_t *list, mote_color_range *range);
 bool parts_take_facts(const struct json_t *from, uint64_t columns, merge_facts *facts);
-/* The bytes of JSON, as a file; *hash of them. */
-mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once,
-                             uint64_t *hash);
+/* job->hash: of what the plan says, but for its predictions and who made it: another plan of the same has the same
+   parts. */
+mote_status parts_plan_hash(parts_job *job);
+mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once);
 
 #endif

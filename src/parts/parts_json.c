@@ -97,11 +97,25 @@ bool parts_take_color(const json_t *list, mote_color_range *range) {
 
 /* ---- files */
 
-mote_status parts_json_write(mote_context *ctx, const json_t *json, const char *path, bool at_once, uint64_t *hash) {
+mote_status parts_plan_hash(parts_job *job) {
+    static const char *const predicted[] = {"memory_bytes", "memory_limit_bytes", "scratch_bytes", "seconds"};
+    json_t *said = json_deep_copy(job->json), *part;
+    size_t p;
+    json_object_del(said, "made_by");
+    json_array_foreach(json_object_get(said, "parts"), p, part) {
+        for (size_t k = 0; k < sizeof predicted / sizeof predicted[0]; k++) json_object_del(part, predicted[k]);
+    }
+    char *text = said != NULL ? json_dumps(said, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17)) : NULL;
+    if (text != NULL) job->hash = potree_hash_chain(0, text, strlen(text));
+    json_decref(said);
+    free(text);
+    return text != NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_MEMORY, "out of memory: the plan");
+}
+
+mote_status parts_json_write(mote_context *ctx, const json_t *json, const char *path, bool at_once) {
     mote_output output;
     char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
     if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the JSON of %s", path);
-    *hash = potree_hash_chain(0, text, strlen(text));
     mote_status status = mote_output_open(ctx, path, &output);
     if (status == MOTE_OK) {
         output.is_part = at_once;

@@ -146,7 +146,7 @@ static uint32_t others_of(const mote_knn_params *params) {
 static mote_status find_all(knn_run *n, bool wide, const char *beside, const mote_parts_params *parts) {
     parts_run *run = &n->run;
     mote_knn_rows *rows = n->rows;
-    MOTE_TRY(parts_check_file(run, beside, parts));
+    MOTE_TRY(parts_check_file(run, beside, NULL, parts));
     MOTE_TRY(parts_gather(run, beside, parts));
     const double begin = mote_seconds();
     rows->count = run->first_number + run->points;

@@ -22,7 +22,8 @@ static bool is_pattern(const char *path) {
     return stat(path, &info) != 0 && strpbrk(path, "*?[") != NULL;
 }
 
-/* The inputs that a word means: those of its path, else the one of its name. out: [was.count] */
+/* The inputs that a word means: those of its path or pattern of paths, else those of its pattern of names, or the one
+   of its name. out: [was.count] */
 static mote_status find_named(parts_update *update, const char *word, bool *out) {
     const potree_inputs *was = &update->was;
     uint64_t found = 0;
@@ -36,11 +37,12 @@ static mote_status find_named(parts_update *update, const char *word, bool *out)
     }
     mote_free(update->ctx, place);
     if (found > 0) return MOTE_OK;
-    for (uint64_t i = 0; i < was->count && !pattern; i++) {
-        out[i] = strcmp(name_of(word), name_of(was->list[i].path)) == 0;
+    for (uint64_t i = 0; i < was->count; i++) {
+        const char *name = name_of(was->list[i].path);
+        out[i] = pattern ? fnmatch(word, name, 0) == 0 : strcmp(name_of(word), name) == 0;
         found += out[i];
     }
-    if (found == 1) return MOTE_OK;
+    if (found == 1 || (pattern && found > 0)) return MOTE_OK;
     return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
                      found > 1 ? "%s: several files of %s have this name; name its path"
                                : "%s: is none of the files that %s is made of",
@@ -58,6 +60,10 @@ static mote_status append(parts_update *update, const potree_input *known, const
     json_incref(known->learnt);
     input->learnt = known->learnt;
     return MOTE_OK;
+}
+
+static mote_status named_twice(const parts_update *update, uint64_t i) {
+    return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, "%s: is named twice", update->was.list[i].path);
 }
 
 static mote_status list_kept(parts_update *update, const bool *replaced, const char *const *by) {
@@ -102,16 +108,17 @@ static mote_status make_list(parts_update *update, const mote_lod_changes *chang
     const uint64_t count = update->was.count;
     for (uint32_t r = 0; r < changes->remove_count; r++) {
         MOTE_TRY(find_named(update, changes->remove[r], named));
-        for (uint64_t i = 0; i < count; i++) update->is_gone[i] = update->is_gone[i] || named[i];
+        for (uint64_t i = 0; i < count; i++) {
+            if (named[i] && update->is_gone[i]) return named_twice(update, i);
+            update->is_gone[i] = update->is_gone[i] || named[i];
+        }
     }
     for (uint32_t r = 0; r < changes->replace_count; r++) {
         const char *word = changes->replace[r];
         MOTE_TRY(find_named(update, word, named));
         for (uint64_t i = 0; i < count; i++) {
             if (!named[i]) continue;
-            if (update->is_gone[i]) {
-                return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, "%s: is named twice", update->was.list[i].path);
-            }
+            if (update->is_gone[i]) return named_twice(update, i);
             replaced[i] = update->is_gone[i] = true;
             struct stat info;
             by[i] = is_pattern(word) || stat(word, &info) != 0 ? update->was.list[i].path : word;

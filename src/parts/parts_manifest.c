@@ -65,7 +65,6 @@ static bool add_stats(const parts_manifest *manifest, json_t *root) {
 mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t part, const parts_manifest *manifest) {
     json_t *root = json_object();
     char name[64];
-    uint64_t hash;
     const bool ok = parts_add(root, "mote_part", json_integer(PARTS_PLAN_VERSION)) &&
                     parts_add(root, "plan", parts_put_bits(job->hash)) &&
                     parts_add(root, "part", json_integer(part + 1)) &&
@@ -79,7 +78,7 @@ mote_status parts_manifest_write(parts_run *run, const parts_job *job, uint32_t 
     parts_part_name(run, part, ".json", name);
     char *path = ok ? parts_job_path(job, name) : NULL;
     mote_status status = ok ? MOTE_ERROR_MEMORY : mote_fail(run->ctx, MOTE_ERROR_MEMORY, "out of memory: a manifest");
-    if (path != NULL) status = parts_json_write(run->ctx, root, path, true, &hash);
+    if (path != NULL) status = parts_json_write(run->ctx, root, path, true);
     mote_free(run->ctx, path);
     json_decref(root);
     return status;
@@ -213,7 +212,7 @@ static mote_status read_manifest(mote_context *ctx, const char *path, json_t **r
     mote_input input;
     struct stat info;
     *root = NULL;
-    *why = "it has no manifest";
+    *why = "it was not made yet";
     if (stat(path, &info) != 0 && errno == ENOENT) return MOTE_OK;
     MOTE_TRY(mote_input_open_own(ctx, path, &input));
     *why = "its manifest is damaged";
@@ -236,6 +235,30 @@ static mote_status look_at_part(parts_run *run, const parts_job *job, uint32_t p
     mote_free(run->ctx, path);
     if (!keeps || status != MOTE_OK || (*why)[0] != '\0') forget(run, part);
     return status;
+}
+
+mote_status parts_note_made(parts_run *run, const parts_job *job) {
+    uint32_t made = 0, others = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) {
+        char name[64];
+        const char *why;
+        uint64_t plan;
+        json_t *root = NULL;
+        parts_part_name(run, p, ".json", name);
+        char *path = parts_job_path(job, name);
+        if (path == NULL) return MOTE_ERROR_MEMORY;
+        const mote_status status = read_manifest(run->ctx, path, &root, &why);
+        if (root != NULL) *(parts_take_bits(root, "plan", &plan) && plan == job->hash ? &made : &others) += 1;
+        json_decref(root);
+        mote_free(run->ctx, path);
+        MOTE_TRY(status);
+    }
+    if (made > 0) mote_note(run->ctx, "%s: %u of %u parts are there already", job->folder, made, run->part_count);
+    if (others > 0) {
+        mote_note(run->ctx, "%s: parts of another plan are there, %u of which this plan will replace", job->folder,
+                  others);
+    }
+    return MOTE_OK;
 }
 
 mote_status parts_part_read(parts_run *run, const parts_job *job, uint32_t part, bool verify, const char **why) {

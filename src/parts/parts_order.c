@@ -38,7 +38,7 @@ static mote_status next_points(void *user, bool *any) {
 static mote_status write_all(order_run *o, const char *output, const mote_write_params *writing,
                              const mote_parts_params *params) {
     parts_run *run = &o->run;
-    MOTE_TRY(parts_check_file(run, output, params));
+    MOTE_TRY(parts_check_file(run, output, writing, params));
     MOTE_TRY(parts_gather(run, output, params));
     const double begin = mote_seconds();
     MOTE_TRY(parts_sort_all(run, 0.5, 0.85));

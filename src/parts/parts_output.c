@@ -65,7 +65,10 @@ mote_status parts_write_pieces(parts_run *run, const parts_pieces *pieces, const
     return status;
 }
 
-mote_status parts_check_file(const parts_run *run, const char *output, const mote_parts_params *params) {
+mote_status parts_check_file(parts_run *run, const char *output, const mote_write_params *writing,
+                             const mote_parts_params *params) {
+    const mote_write_params own = writing != NULL ? *writing : mote_write_defaults();
+    run->is_laz = mote_writes_as(output, &own, ".laz");
     if (params->resumes) {
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED, "%s: parts are not kept to go on with", output);
     }

@@ -296,7 +296,7 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
                          "%s: a plan of version %llu; this mote knows version %d: make a new plan", path,
                          (unsigned long long)version, PARTS_PLAN_VERSION);
     }
-    job->hash = potree_hash_chain(0, data, size_bytes);
+    MOTE_TRY(parts_plan_hash(job));
     MOTE_TRY(parts_job_open_inputs(job, run));
     MOTE_TRY(unite(job, run));
     run->begin_bytes = mote_context_memory_bytes(job->ctx);

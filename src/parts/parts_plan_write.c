@@ -287,6 +287,7 @@ mote_status parts_job_write(parts_run *run, parts_job *job, const char *path, bo
     mote_free(ctx, job->path);
     job->path = mote_strdup(ctx, path);
     if (job->path == NULL) return MOTE_ERROR_MEMORY;
-    return parts_json_write(ctx, job->json, path, at_once, &job->hash);
+    MOTE_TRY(parts_plan_hash(job));
+    return parts_json_write(ctx, job->json, path, at_once);
 }
 #endif

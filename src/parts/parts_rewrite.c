@@ -123,7 +123,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
                                const char *output, const mote_write_params *writing, const mote_parts_params *params) {
     rewriting r = {.run = run, .rewrite = rewrite, .result_bytes = search->result_bytes};
     r.results.file = -1;
-    MOTE_TRY(parts_check_file(run, output, params));
+    run->added_bytes = search->result_bytes;
+    MOTE_TRY(parts_check_file(run, output, writing, params));
     const mote_status status = write_all(&r, search, output, writing, params);
     mote_output_close(run->ctx, &r.results, MOTE_CANCELLED); /* it has no name to take */
     mote_cloud_destroy(r.piece);

@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include "device/team.h"
+#include "io/laz/laz.h"
 #include "parts/parts.h"
+
+#define ENCODER_BYTES (2ull << 20) /* of LAZ */
 
 /* Of a GPU's copies, beside what PARTS_FIXED_BYTES and the points take on the host. */
 static uint64_t staging_bytes(const parts_run *run) {
@@ -17,6 +20,15 @@ uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
     const uint64_t thread_bytes = run->is_copc ? PARTS_THREAD_COPC_BYTES : PARTS_THREAD_BYTES;
     return PARTS_FIXED_BYTES + thread_bytes * threads + staging_bytes(run) +
            points * (run->record_bytes + run->point_bytes);
+}
+
+/* No part is there any more then. Beside what a thread reads with, it has an encoder, the records of a chunk, what
+   these become, by doubling, and chunks that wait, whose bytes are hardly more than those of their records. */
+uint64_t parts_writing_bytes(const parts_run *run) {
+    if (!run->is_laz) return 0;
+    const uint64_t chunk_bytes = (uint64_t)LAZ_CHUNK_POINTS * (run->record_bytes + run->added_bytes);
+    const uint64_t thread_bytes = PARTS_THREAD_BYTES + ENCODER_BYTES + (3 + LAZ_CODED_AHEAD) * chunk_bytes;
+    return PARTS_FIXED_BYTES + thread_bytes * (uint64_t)run->ctx->threads;
 }
 
 uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {

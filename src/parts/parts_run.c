@@ -154,18 +154,20 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
     const uint64_t shared = run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run),
                    rest = room > shared ? room - shared : 0;
+    const uint64_t writing = shared + parts_writing_bytes(run);
     uint64_t taken = 0;
     for (run->workers = parts_workers(ctx, params);; run->workers--) {
         run->share_bytes = rest / run->workers;
         taken = take_room(run);
         if (run->part_points >= PARTS_LEAST_POINTS || run->workers == 1) break;
     }
-    if (run->part_points < PARTS_LEAST_POINTS) {
+    if (run->part_points < PARTS_LEAST_POINTS || room < writing) {
+        const uint64_t part = shared + taken + PARTS_LEAST_POINTS * point_bytes,
+                       least = part > writing ? part : writing;
+        run->report->part_memory_bytes = least;
         return mote_fail(ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %llu bytes hold no part of %u points; a larger --memory would do, of %llu "
-                         "or more",
-                         (unsigned long long)room, PARTS_LEAST_POINTS,
-                         (unsigned long long)(shared + taken + PARTS_LEAST_POINTS * point_bytes));
+                         "out of memory: %llu bytes hold no part of %u points; --memory %lluM or more would do",
+                         (unsigned long long)room, PARTS_LEAST_POINTS, parts_as_memory(least));
     }
     limit_points(run, params, taken);
     return MOTE_OK;
@@ -199,7 +201,10 @@ mote_status parts_cut_ranges(parts_run *run, const mote_parts_params *params) {
     return parts_cut(run);
 }
 
+/* That there is room is known before all points are read; how much, once it is known which of them are left out. */
 mote_status parts_find_ranges(parts_run *run, const mote_parts_params *params) {
+    parts_choose_level(run);
+    MOTE_TRY(find_room(run, params));
     MOTE_TRY(parts_count(run));
     return parts_cut_ranges(run, params);
 }

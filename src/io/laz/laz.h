@@ -9,6 +9,7 @@
 
 #define LAZ_ITEMS_MAX       8u         /* the largest schema (format 10 with extra bytes) has 4 */
 #define LAZ_CHUNK_POINTS    50000u     /* what mote writes */
+#define LAZ_CODED_AHEAD     2u         /* chunks per thread that are coded or wait for their place */
 #define LAZ_VARIABLE        UINT32_MAX /* chunk_points: each chunk's count stands in the chunk table; in files also 0 */
 #define LAZ_POINTWISE       1u         /* compressors: one stream for the whole file */
 #define LAZ_POINTWISE_CHUNK 2u

@@ -125,18 +125,25 @@ mote_status potree_inputs_write(const potree_inputs *inputs, const potree_folder
     return status;
 }
 
-/* False: one cannot be read again, or is no file. */
+/* Where they cannot be named. */
+#define FORGETS "the folder does not know its files, which cannot be changed in it: "
+
+/* False: one cannot be read again, or is no file; that is told. */
 static mote_status add_all(potree_inputs *inputs, const mote_input_list *list, uint64_t since_ns, bool *all) {
     struct stat info;
     *all = true;
     for (uint64_t i = 0; i < list->count && *all; i++) {
         const char *path = list->paths[i];
         *all = !mote_is_dash(path) && !mote_input_is_read_once(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
-        if (!*all) break;
+        if (!*all) {
+            mote_note(inputs->ctx, FORGETS "%s is no file", mote_is_dash(path) ? "standard input" : path);
+            break;
+        }
         MOTE_TRY(potree_inputs_add(inputs, path));
         potree_input *input = &inputs->list[inputs->count - 1];
         json_t *text = json_string(input->path);
-        *all = text != NULL; /* else it is no UTF-8, as JSON has to be */
+        *all = text != NULL;
+        if (!*all) mote_note(inputs->ctx, FORGETS "the name of %s is no UTF-8, as JSON has to be", path);
         json_decref(text);
         if (since_ns > 0 && input->modified_ns >= since_ns) input->modified_ns = 0;
     }
@@ -152,7 +159,11 @@ mote_status potree_origin_write(mote_context *ctx, const mote_lod_params *lod, c
     mote_input_list list;
     bool all = false;
     inputs.reading = origin->reading != NULL ? *(const mote_read_params *)origin->reading : mote_read_defaults();
-    if (potree_request_lacks(&inputs.reading, params) != NULL) return MOTE_OK;
+    const char *lacks = potree_request_lacks(&inputs.reading, params);
+    if (lacks != NULL) {
+        mote_note(ctx, FORGETS "%s", lacks);
+        return MOTE_OK;
+    }
     MOTE_TRY(mote_check_reserved(ctx, origin->reserved, sizeof origin->reserved, "mote_potree_origin", "zeros"));
     mote_status status = mote_inputs_find(ctx, origin->inputs, origin->input_count, &list);
     if (status == MOTE_OK) status = add_all(&inputs, &list, origin->since_ns, &all);
@@ -233,8 +244,8 @@ static mote_status read_file(potree_inputs *inputs, const char *real) {
         snprintf(path, size, "%s/" POTREE_INPUTS, real);
         if (stat(path, &info) != 0) {
             status = mote_fail(ctx, MOTE_ERROR_UNSUPPORTED,
-                               "%s: has no inputs.json, and does not know of which files it is made: make it anew by "
-                               "mote lod --into",
+                               "%s: has no inputs.json, which tells of what files it is made, as -o writes none: make "
+                               "it anew of files by mote lod --into",
                                real);
         }
     }

@@ -5,7 +5,6 @@
 
 #include "io/las/write/las_write.h"
 
-#define CODED_AHEAD 2u /* chunks per thread that are coded or wait for their place */
 #define PLACE_BYTES 8u /* the offset of the chunk table, at the start of the points */
 
 /* A chunk at work. */
@@ -185,7 +184,7 @@ mote_status mote_las_chunk_writer_make(las_writer *w, bool in_pieces) {
     pthread_mutex_init(&chunks->lock, NULL);
     pthread_cond_init(&chunks->moved, NULL);
     chunks->count = (w->plan.count + w->block_points - 1) / w->block_points;
-    chunks->slot_count = CODED_AHEAD * w->threads;
+    chunks->slot_count = LAZ_CODED_AHEAD * w->threads;
     chunks->at = w->layout.points_at + PLACE_BYTES;
     if (chunks->count > UINT32_MAX) {
         return mote_fail(w->ctx, MOTE_ERROR_UNSUPPORTED, "%s: too many points for LAZ", w->path);
