@@ -23,9 +23,8 @@ typedef struct point_run {
 bool memory_needs_parts(session *s, const io_paths *paths, uint32_t result_bytes);
 /* The same where sorting them would be done. */
 bool memory_needs_parts_to_sort(session *s, const io_paths *paths, const mote_read_params *reading);
-/* Whether what was tried in parts goes in one piece, as it cannot be done so (which is said), or as memory holds no part,
-   but may hold the whole, of which no more than a bound is known (which is said where it does not). Forgets the failure
-   and the report then. */
+/* Whether what was tried in parts goes in one piece: as it cannot be done so, which is said, or as memory holds no
+   part, and may hold the whole, of which a bound alone is known. The failure and the report are forgotten then. */
 bool goes_in_one_piece(session *s, mote_status status, mote_parts_report *report);
 /* " in 3 parts"; "" where it went in one piece. */
 text point_run_in_parts(const mote_parts_report *report);
