@@ -23,8 +23,7 @@ bool lod_goes_in_parts(session *s, const lod_in_parts *task) {
     const char *refusal = mote_lod_parts_refusal(&task->params, &task->potree);
     if (refusal == NULL) return true;
     s->enough_bytes = bytes + (uint64_t)lod_encoder_bytes(s, task->copc ? NULL : &task->potree);
-    session_note(s, "it goes in one piece, which takes up to %s: %s", text_memory(s->enough_bytes).chars,
-                 refusal);
+    session_note(s, "it goes in one piece, which takes up to %s: %s", text_memory(s->enough_bytes).chars, refusal);
     return false;
 }
 
