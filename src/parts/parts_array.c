@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "parts/parts_job.h"
 #include "parts/parts_notes.h"
 
@@ -50,11 +51,12 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(parts_sample_begin(run));
     MOTE_TRY(parts_look(run, job));
     MOTE_TRY(parts_shared_choose(run, job));
+    if (run->scratch.kind != OUTPUT_CLOSED) output_begin_writing(run->scratch.file); /* some points are shared */
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));
     MOTE_TRY(parts_job_write(run, job, plan, false));
-    MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK)); /* of shared points, if there are any */
+    MOTE_TRY(mote_output_close(run->ctx, &run->scratch, MOTE_OK));
     parts_report(run);
     run->report->scratch_bytes = 0;
     for (uint32_t p = 0; p < run->part_count; p++) {
