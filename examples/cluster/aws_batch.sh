@@ -14,6 +14,7 @@ array=$(aws batch submit-job --job-name mote-parts --job-queue "$queue" --job-de
     --array-properties size="$parts" --retry-strategy attempts=3 \
     --container-overrides "$(jq -n --arg plan "$plan" --arg memory "$memory" '{
         command: ["mote", "lod", "--part", "auto", $plan],
+        environment: [{name: "OMP_WAIT_POLICY", value: "passive"}], # jobs of a machine leave cores to each other
         resourceRequirements: [{type: "MEMORY", value: $memory}]}')" --query jobId --output text)
 aws batch submit-job --job-name mote-merge --job-queue "$queue" --job-definition "$definition" \
     --depends-on jobId="$array" --container-overrides "$(jq -n --arg plan "$plan" '{

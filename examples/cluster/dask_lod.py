@@ -6,7 +6,10 @@
 import os
 import sys
 
-import mote.dask
+# Workers that share a machine leave cores to each other while their threads wait; read when the library is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import mote.dask  # noqa: E402
 
 
 def main(out, parts, inputs):

@@ -3,6 +3,8 @@
 #   slurm.sh OUT PARTS INPUT...
 # The file system must be one that all nodes see under the same names. SBATCH_* variables choose partition and account.
 set -eu
+# Tasks that share a node leave cores to each other while their threads wait; they get it from here (--export=ALL).
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 [ $# -ge 3 ] || { echo "usage: slurm.sh OUT PARTS INPUT..." >&2; exit 2; }
 out=$1 parts=$2
 shift 2

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "io/output_calls.h"
 #include "parts/parts_job.h"
 #include "parts/parts_notes.h"
 
@@ -50,6 +51,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(parts_sample_begin(run));
     MOTE_TRY(parts_look(run, job));
     MOTE_TRY(parts_shared_choose(run, job));
+    if (run->scratch.kind != OUTPUT_CLOSED) output_begin_writing(run->scratch.file); /* some points are shared */
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));

@@ -33,15 +33,19 @@ static void describe(const parts_run *run, uint64_t code, lod_border *border) {
 
 /* ---- nodes that a border divides, as a plan expects them */
 
-#define CELLS_OF_SURFACE 1.9 /* occupied cells of a grid of g a side, over g², on city scans */
+/* What a node keeps of many points on a surface, over g² of a grid of g a side, on city scans: one point in each
+   occupied cell, or points that are the side of a cell apart from each other. */
+#define CELLS_OF_SURFACE 1.9
+#define POINTS_APART     0.8
 
-/* How many of n random points on a surface are the first ones of their cells. */
+/* How many of n random points on a surface are the first ones of their cells, or have a place of their own. */
 static double first_points(double cells, double n) { return cells * (1 - exp(-n / cells)); }
 
 /* Points that the node of a cell of n points keeps, beside those of coarser nodes, which have the points of cells twice
    as large. */
 static double kept_points(const parts_run *run, uint32_t level, double n, bool is_leaf) {
-    const double cells = CELLS_OF_SURFACE * (double)run->lod.grid * (double)run->lod.grid;
+    const double dense = run->lod.sampling == MOTE_LOD_POISSON ? POINTS_APART : CELLS_OF_SURFACE;
+    const double cells = dense * (double)run->lod.grid * (double)run->lod.grid;
     const double coarser = level > 0 ? first_points(cells / 4, n) : 0;
     return is_leaf ? n - coarser : first_points(cells, n) - coarser;
 }

@@ -147,7 +147,8 @@ memory = math.ceil(max(part["memory_limit_bytes"] for part in parts) / 1048576 +
 calls = open("calls").read().split("\0")
 over = [json.loads(calls[i + 1]) for i, word in enumerate(calls) if word == "--container-overrides"]
 assert f"size={len(parts)}" in calls and len(over) == 2, calls
-assert over[0] == {"command": ["mote", "lod", "--part", "auto", "plan.json"],
+passive = {"name": "OMP_WAIT_POLICY", "value": "passive"}
+assert over[0] == {"command": ["mote", "lod", "--part", "auto", "plan.json"], "environment": [passive],
                    "resourceRequirements": [{"type": "MEMORY", "value": str(memory)}]}, over
 assert over[1] == {"command": ["mote", "lod", "--merge", "plan.json"]} and "jobId=job" in calls
 try:
@@ -156,7 +157,9 @@ except ImportError:
     sys.exit(0)
 job = yaml.safe_load(open("filled.yaml"))
 assert job["kind"] == "Job" and job["spec"]["completionMode"] == "Indexed" and job["spec"]["completions"] == len(parts)
-asked = job["spec"]["template"]["spec"]["containers"][0]["resources"]
+container = job["spec"]["template"]["spec"]["containers"][0]
+asked = container["resources"]
+assert container["env"] == [passive], container
 assert asked == {"requests": {"cpu": "2", "memory": f"{memory}Mi"}, "limits": {"memory": f"{memory}Mi"}}, asked
 EOF
     local part enough
