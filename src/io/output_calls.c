@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* fallocate, sigtimedwait, sync_file_range */
+#define _GNU_SOURCE /* fallocate, sigtimedwait */
 #include "io/output_calls.h"
 
 #include <errno.h>
@@ -77,10 +77,5 @@ int output_call_allocate(int file, uint64_t offset, uint64_t size_bytes) {
 }
 
 bool output_give_back(int file, uint64_t offset, uint64_t size_bytes) {
-    const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-    if (fallocate(file, how, (off_t)offset, (off_t)size_bytes) == 0) return true;
-    (void)posix_fadvise(file, (off_t)offset, (off_t)size_bytes, POSIX_FADV_DONTNEED);
-    return false;
+    return fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size_bytes) == 0;
 }
-
-void output_begin_writing(int file) { (void)sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }

@@ -12,13 +12,9 @@
 ssize_t output_call_write(int file, const void *data, size_t size_bytes);
 ssize_t output_call_pwrite(int file, const void *data, size_t size_bytes, uint64_t offset);
 int output_call_truncate(int file, uint64_t size_bytes);
-/* Gives bytes of a scratch file that this process needs no more back to the disk; the file stays as long as it is.
-   False: nothing was given back, as the file system cannot, or the file is open for reading alone, whose bytes others
-   need. Then memory that the system holds them in is free for others, as far as they are on the disk. */
+/* Gives bytes of a scratch file that nobody needs any more back to the disk; the file stays as long as it is. False:
+   nothing was given back, as the file system cannot, or the file is open for reading alone, whose bytes others need. */
 bool output_give_back(int file, uint64_t offset, uint64_t size_bytes);
-/* Lets the system begin to write a file to the disk, and does not wait for that. For what another process reads next,
-   and gives back: until it is on the disk, the system has to hold it. */
-void output_begin_writing(int file);
 /* fallocate of bytes [offset, offset + size_bytes). */
 int output_call_allocate(int file, uint64_t offset, uint64_t size_bytes);
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "io/output_calls.h"
 #include "parts/parts_job.h"
 #include "parts/parts_notes.h"
 
@@ -51,7 +50,6 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     MOTE_TRY(parts_sample_begin(run));
     MOTE_TRY(parts_look(run, job));
     MOTE_TRY(parts_shared_choose(run, job));
-    if (run->scratch.kind != OUTPUT_CLOSED) output_begin_writing(run->scratch.file); /* some points are shared */
     run->report->count_seconds = counted - begin;
     run->report->distribute_seconds = mote_seconds() - counted;
     MOTE_TRY(parts_sample_make(run, plan));

@@ -1,7 +1,6 @@
 /* The files of a part whose octree is built: its records, and when they are in place its manifest. */
 #include <mote_have.h>
 
-#include "io/output_calls.h"
 #include "parts/parts_job.h"
 
 #if MOTE_HAVE_JANSSON
@@ -46,9 +45,7 @@ static mote_status write_files(parts_run *run, const parts_job *job, uint32_t pa
     mote_output to;
     MOTE_TRY(mote_output_open(run->ctx, path, &to));
     to.is_part = true;
-    const mote_status status = parts_part_encode(run, part, lod, &to, made);
-    if (status == MOTE_OK) output_begin_writing(to.file);
-    MOTE_TRY(mote_output_close(run->ctx, &to, status));
+    MOTE_TRY(mote_output_close(run->ctx, &to, parts_part_encode(run, part, lod, &to, made)));
     return parts_manifest_write(run, job, part, &made->manifest);
 }
 

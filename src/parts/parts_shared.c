@@ -14,7 +14,6 @@
 #include <mote_have.h>
 #include <unistd.h>
 
-#include "io/output_calls.h"
 #include "parts/parts_job.h"
 #include "parts/parts_notes.h"
 
@@ -186,7 +185,6 @@ static mote_status read_shared(const shared_file *f, uint64_t at, uint64_t size_
         status = mote_progress_again(run->ctx);
     }
     mote_free(run->ctx, buffer);
-    output_give_back(f->file, at, size_bytes);
     if (status != MOTE_OK || potree_hash_end(&sum) == hash) return status;
     return mote_fail(run->ctx, MOTE_ERROR_DATA, "%s: is not what %s was written with; make a new plan", f->path,
                      f->job->path);

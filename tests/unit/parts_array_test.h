@@ -52,7 +52,6 @@ void parts_check_what_they_read(void **state);
 void units_are_shared(void **state);
 void shared_points_are_checked(void **state);
 void what_others_have_is_checked(void **state);
-void what_was_read_leaves_memory(void **state);
 
 /* ---- parts_array_test_failures.c */
 void survives_failures(void **state);

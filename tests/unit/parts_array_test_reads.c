@@ -1,11 +1,9 @@
 /* What parts read of the inputs, and what the plan has read for them. */
-#define _GNU_SOURCE /* mincore, syscall */
 #include <fcntl.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -269,101 +267,4 @@ void what_others_have_is_checked(void **state) {
     }
     mote_context_destroy(ctx);
 }
-/* ---- what the system holds of the files of a job */
-
-/* The share of a file's pages that are in memory. */
-static double held_share(const char *path) {
-    static uint8_t pages[1 << 14];
-    const int file = open(path, O_RDONLY);
-    struct stat info;
-    assert_true(file >= 0 && fstat(file, &info) == 0 && info.st_size > 0);
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = ((size_t)info.st_size + page - 1) / page;
-    void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, file, 0);
-    assert_true(map != MAP_FAILED && count <= sizeof pages);
-    assert_int_equal(mincore(map, (size_t)info.st_size, pages), 0);
-    size_t held = 0;
-    for (size_t p = 0; p < count; p++) held += pages[p] & 1u;
-    munmap(map, (size_t)info.st_size);
-    close(file);
-    return (double)held / (double)count;
-}
-
-/* Whether the system is to begin yet to write some of a file. Systems that cannot tell say no: Linux before 6.5. */
-static bool is_dirty(const char *path) {
-    const long call_cachestat = 451;
-    const uint64_t all[2] = {0, 0};
-    struct {
-        uint64_t cached, dirty, writing, evicted, recently;
-    } pages = {0};
-    const int file = open(path, O_RDONLY);
-    assert_true(file >= 0);
-    const bool is_known = syscall(call_cachestat, file, all, &pages, 0) == 0;
-    close(file);
-    return is_known && pages.dirty > 0;
-}
-
-/* Waits until a file is on the disk: what is not there yet stays in memory. */
-static void wait_for_disk(const char *path) {
-    const int file = open(path, O_RDONLY);
-    assert_true(file >= 0 && fsync(file) == 0);
-    close(file);
-}
-
-/* Whether the system forgets what is on the disk: not of a file system in memory. */
-static bool is_forgotten(const char *path) {
-    wait_for_disk(path);
-    const int file = open(path, O_RDONLY);
-    assert_true(file >= 0 && posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
-    close(file);
-    return held_share(path) < 0.1;
-}
-
-/* What one process has written for another leaves memory when that has read it, but for pages that are read in pieces;
-   the files stay, and parts and merge may run again. */
-void what_was_read_leaves_memory(void **state) {
-    (void)state;
-    mote_context *ctx = test_context(2);
-    char shared[PATH + 32], octree[PATH + 32];
-    for (int is_copc = 0; is_copc < 2; is_copc++) {
-        mote_parts_report report;
-        test_array t;
-        if (is_copc) array_begin_copc(&t);
-        if (!is_copc) array_begin(&t);
-        t.parts = 3;
-        add_generated(ctx, &t, "city", SHARED_POINTS, false, "las");
-        if (!is_forgotten(t.paths[0])) {
-            print_message("[  SKIPPED ] the files of this test are on no disk\n");
-            break;
-        }
-        snprintf(shared, sizeof shared, "%s.parts/shared", t.output);
-        assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
-        assert_false(is_dirty(shared));
-        wait_for_disk(shared);
-        assert_true(held_share(shared) > 0.9);
-        for (uint32_t p = 1; p <= 3; p++) assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 3, &report), MOTE_OK);
-        assert_true(held_share(shared) < 0.2);
-        for (uint32_t p = 1; p <= 3; p++) {
-            snprintf(octree, sizeof octree, "%s.parts/%u.octree", t.output, p);
-            assert_false(is_dirty(octree));
-            wait_for_disk(octree);
-            assert_true(held_share(octree) > 0.9);
-        }
-        for (int again = 0; again < 2; again++) {
-            assert_int_equal(mote_lod_parts_merge(ctx, t.plan, again, &report), MOTE_OK);
-            array_expect_whole(ctx, &t);
-            for (uint32_t p = 1; p <= 3; p++) {
-                snprintf(octree, sizeof octree, "%s.parts/%u.octree", t.output, p);
-                assert_true(held_share(octree) < 0.2);
-            }
-        }
-        unlink(octree);
-        assert_int_equal(mote_lod_parts_make(ctx, t.plan, 3, 3, &report), MOTE_OK);
-        assert_int_equal(report.rounds, 1);
-        assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
-        array_expect_whole(ctx, &t);
-        assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
-    }
-    mote_context_destroy(ctx);
-}
-
 #endif

@@ -189,17 +189,6 @@ static mote_status hash_shared(potree_join *join, const uint32_t *nodes, uint64_
     return MOTE_OK;
 }
 
-/* What lies across two copies, of files that begin with the records of a part: those of a folder that is there are
-   elsewhere in its file. */
-static void give_back_rest(const potree_join *join) {
-    for (uint32_t p = 0; p < join->count; p++) {
-        const potree_part_tree *part = &join->parts[p];
-        const potree_place *last = part->node_count > 0 ? &part->places[part->node_count - 1] : NULL;
-        if (last == NULL || last->offset + last->size_bytes != part->size_bytes) continue;
-        output_give_back(join->files[p], 0, part->size_bytes);
-    }
-}
-
 static mote_status write_levels(potree_join *join) {
     uint32_t *first = join->next;
     memset(first, 0, join->count * sizeof *first);
@@ -219,9 +208,7 @@ static mote_status write_levels(potree_join *join) {
             MOTE_TRY(copy_records(join, p, part->places[begin].offset, last->offset + last->size_bytes));
         }
     }
-    MOTE_TRY(copy_waiting(join));
-    give_back_rest(join);
-    return MOTE_OK;
+    return copy_waiting(join);
 }
 
 static mote_status write_joined(potree_join *join, potree_source *whole, const potree_stats *stats,
