@@ -31,7 +31,7 @@ void distances_of_parts(void **state) {
     static const uint32_t merges[] = {50, 700, 200, 50, 700, 200, 50, 100};
     mote_context *ctx = test_context(2);
     uint32_t cuts = 0, fine = 0;
-    const uint64_t step = test_watched(8, 3), turn = test_turn(step);
+    const uint64_t step = test_watched(4, 3), turn = test_turn(step);
     for (uint64_t k = 0; k < PARTS_KINDS; k++) {
         const parts_inputs one = {{parts_cloud_file(ctx, &parts_kinds[k], k % 2 ? "las" : "laz")}, 1};
         for (uint64_t v = (k + turn) % step; v < 8; v += step) {
