@@ -58,7 +58,8 @@ list(FILTER kernel_sources EXCLUDE REGEX "/src/device/") # the runtime of a true
 set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX)
 if(MOTE_SANITIZE)
   # Many variants, which take longest to make; their tests are hardly slower without.
-  foreach(source normals/normals_small_k knn/cuda/search/knn_small_k knn/cuda/search/knn_large_k)
+  foreach(source normals/normals_small_k knn/cuda/search/knn_brute knn/cuda/search/knn_small_k knn/cuda/search/knn_large_k
+                 photon/gather/photon_gather_select render/splat/render_splat)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source}_cuda.cu PROPERTIES COMPILE_OPTIONS -O0)
   endforeach()
 endif()
@@ -113,7 +114,7 @@ add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/run.sh $<TARG
 add_test(NAME golden_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.sh $<TARGET_FILE:mote_command_emulated>)
 set(golden_environment MOTE_GOLDEN_DEVICE=cuda)
 if(MOTE_SANITIZE) # what takes half of the time; cli_emulated and parity tests watch the same kernels on fewer points
-  list(APPEND golden_environment "MOTE_GOLDEN_WITHOUT=normals-radius|render-colors|render-octree")
+  list(APPEND golden_environment "MOTE_GOLDEN_WITHOUT=normals-radius|render-(colors|octree|orbit|surface)")
 endif()
 set_tests_properties(golden_emulated PROPERTIES LABELS "golden;parity" TIMEOUT ${test_seconds}
                      ENVIRONMENT "${golden_environment}")

@@ -60,8 +60,9 @@ static void compare(mote_context *cpu, const mote_cloud *cloud, const mote_cloud
 static void gpus_find_the_same(void **state) {
     (void)state;
     static const uint32_t ks[] = {1, 8, 16, 40};
+    const uint32_t step = (uint32_t)parity_extent(2, 1, 1); /* watched is each second one, in turn */
     mote_context *cpu = parity_cpu_context();
-    for (uint32_t f = 0; f < shaped_cloud_count; f++) {
+    for (uint32_t f = (uint32_t)test_turn(step); f < shaped_cloud_count; f += step) {
         if (!parity_is_mine()) continue;
         const mote_type type = f % 2 == 0 ? MOTE_FLOAT32 : MOTE_FLOAT64;
         const uint64_t points = parity_extent(400, 1500, 50000);
@@ -81,6 +82,7 @@ static void gpus_find_the_same(void **state) {
 /* Integers: what generators make, and awkward ones, ties and copies among them. */
 static void steps_are_the_same(void **state) {
     (void)state;
+    const uint32_t step = (uint32_t)parity_extent(2, 1, 1);
     mote_context *cpu = parity_cpu_context();
     mote_cloud *cloud = NULL;
     mote_knn_params p = mote_knn_defaults();
@@ -89,7 +91,7 @@ static void steps_are_the_same(void **state) {
     compare(cpu, cloud, NULL, &p, "city");
     mote_cloud_destroy(cloud);
     p.radius = 0;
-    for (uint32_t c = 0; c < awkward_cloud_count; c++) {
+    for (uint32_t c = (uint32_t)test_turn(step); c < awkward_cloud_count; c += step) {
         if (!parity_is_mine()) continue;
         cloud = awkward_cloud_make(cpu, &awkward_clouds[c], 300, 0);
         p.exclude_self = c % 2 == 0;

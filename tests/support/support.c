@@ -55,8 +55,8 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
     return ctx;
 }
 
-/* How many of each place that allocates, or reports, are tried; 0: all. */
-static uint64_t turns_of_a_place(void) { return getenv("MOTE_TEST_ALL") != NULL ? 0 : 2; }
+/* How many of each place that allocates, or reports, are tried; 0: all. A sanitizer watches one of the two. */
+static uint64_t turns_of_a_place(void) { return getenv("MOTE_TEST_ALL") != NULL ? 0 : test_watched(1, 2); }
 
 static mote_status fails_once(test_work work, void *user, test_allocator *allocator) {
     mote_context *ctx = test_context_failing(allocator, 2);

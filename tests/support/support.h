@@ -40,8 +40,8 @@ mote_context *test_context_failing_watched(test_allocator *allocator, int thread
 /* What is tried under failures: it gets a fresh context and returns the first status that is not MOTE_OK. What it made
    it destroys, whatever happened. */
 typedef mote_status (*test_work)(mote_context *ctx, void *user);
-/* Of each place that allocates two allocations of the work fail in turn, or all with MOTE_TEST_ALL: nothing may stay
-   open. */
+/* Of each place that allocates two allocations of the work fail in turn (one under sanitizers), or all with
+   MOTE_TEST_ALL: nothing may stay open. */
 void test_each_allocation_fails(test_work work, void *user);
 /* The same of reports of progress, which cancel: nothing may stay open. */
 void test_each_step_cancels(test_work work, void *user);

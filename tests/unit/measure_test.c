@@ -111,7 +111,8 @@ static mote_volume measure(mote_context *ctx, const mote_cloud *cloud, const mot
 
 static void made_sites_have_their_volumes(void **state) {
     (void)state;
-    for (size_t s = 0; s < SYSTEMS; s++) {
+    const uint64_t step = test_watched(3, 1);
+    for (size_t s = test_turn(step); s < SYSTEMS; s += step) {
         const site_system *system = &systems[s];
         const double cube = pow(system->figure, 3), square = system->figure * system->figure;
         for (size_t i = 0; i < SITES;
@@ -176,7 +177,8 @@ static double nearest_height(const mote_region *region, const site_system *syste
 
 static void many_corners_get_the_height_of_the_nearest_point(void **state) {
     (void)state;
-    for (size_t k = 0; k < SYSTEMS; k++) {
+    const uint64_t step = test_watched(3, 1);
+    for (size_t k = test_turn(step); k < SYSTEMS; k += step) {
         const site_system *system = &systems[k];
         double heights[STAR_CORNERS], places[STAR_CORNERS][2];
         mote_context *ctx = test_context(3);
@@ -235,7 +237,8 @@ static void assert_same(const mote_volume *a, const mote_volume *b) {
 
 static void order_and_threads_decide_nothing(void **state) {
     (void)state;
-    for (size_t s = 0; s < SYSTEMS; s++) {
+    const uint64_t step = test_watched(3, 1);
+    for (size_t s = test_turn(step); s < SYSTEMS; s += step) {
         for (int base = MOTE_VOLUME_PLANE; base <= MOTE_VOLUME_LEVEL; base++) {
             mote_volume first;
             for (uint64_t turn = 0; turn < 3; turn += test_watched(2, 1)) {

@@ -28,8 +28,10 @@ mote_copc_params array_copc(const test_array *t);
 mote_status array_plan(mote_context *ctx, const test_array *t, mote_parts_report *report);
 /* All parts, the last first, the middle one twice. */
 void array_make_all(mote_context *ctx, const test_array *t, uint32_t count);
-/* The output is that of one piece. */
+/* The output is that of one piece, which is made for it; or that has been made, once for many outputs. */
 void array_expect_whole(mote_context *ctx, const test_array *t);
+void array_make_whole(mote_context *ctx, const test_array *t);
+void array_expect_made_whole(const test_array *t);
 /* Plan, parts and merge make that output. Returns how many rounds there were. */
 uint32_t array_compare(mote_context *ctx, const test_array *t);
 void array_expect(mote_context *ctx, mote_status status, mote_status expected, const char *words);

@@ -53,9 +53,10 @@ static unsigned long long read_bytes_of(const test_array *t, uint32_t part) {
 void parts_read_what_is_theirs(void **state) {
     (void)state;
     mote_context *ctx = test_context(3);
-    const uint64_t turn = test_turn(2); /* each kind of inputs as a folder or as a file, in turn */
+    /* Each kind of inputs as a folder or as a file, in turn; of those that are watched one kind of each two. */
+    const uint64_t step = test_watched(4, 2), turn = test_turn(step);
     for (uint64_t variant = 0; variant < 8; variant++) {
-        if ((variant / 2 + variant + turn) % 2 != 0) continue;
+        if ((variant / 2 + variant + turn) % step != 0) continue;
         mote_parts_report report;
         test_array t;
         struct stat info;
@@ -149,7 +150,7 @@ void units_are_shared(void **state) {
                   {"uniform", false, "las"},
                   {"city", true, "laz"}};
     mote_context *ctx = test_context(3);
-    const uint64_t step = test_watched(2, 1), turn = test_turn(step);
+    const uint64_t step = test_watched(5, 1), turn = test_turn(step);
     for (uint64_t i = 0; i < 2 * sizeof inputs / sizeof inputs[0]; i++) {
         const uint64_t kind = i / 2;
         if ((kind + i + turn) % step != 0) continue;

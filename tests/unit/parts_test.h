@@ -12,6 +12,8 @@ void parts_watch(mote_context *ctx, test_progress *progress);
 void parts_expect(mote_context *ctx, mote_status status, const test_progress *progress, uint64_t points);
 /* Names of the file of one piece and of that of parts. */
 void parts_paths(const char *what, const char *ending, char one[512], char many[512]);
+/* Of how many inputs on what fails is tried: sanitizers watch it of two, which runs what one does, and more. */
+uint32_t parts_fewest_failing(void);
 /* Byte for byte. */
 void parts_same_files(const char *one, const char *many);
 

@@ -27,6 +27,8 @@ void parts_paths(const char *what, const char *ending, char one[512], char many[
     snprintf(many, 512, "%s", test_path(name));
 }
 
+uint32_t parts_fewest_failing(void) { return (uint32_t)test_watched(2, 1); }
+
 void parts_same_files(const char *one, const char *many) {
     size_t size[2];
     char *bytes[2] = {test_load(one, &size[0]), test_load(many, &size[1])};

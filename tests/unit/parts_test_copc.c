@@ -119,7 +119,7 @@ void copc_survives_failures(void **state) {
     static const parts_kind few = {"few", 300, 0.01, 0, 0, false};
     mote_context *ctx = test_context(2);
     const char *path = parts_cloud_file(ctx, &few, "las");
-    parts_inputs inputs = {{path, path}, 1};
+    parts_inputs inputs = {{path, path}, parts_fewest_failing()};
     for (; inputs.count <= 2; inputs.count++) {
         test_each_allocation_fails(write_copc, &inputs);
         test_each_step_cancels(write_copc, &inputs);

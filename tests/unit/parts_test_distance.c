@@ -101,7 +101,7 @@ static mote_status write_copc(mote_context *ctx, void *user) {
 
 void distances_survive_failures(void **state) {
     (void)state;
-    static const parts_kind few = {"few", 1500, 0.01, 0, 0, false};
+    const parts_kind few = {"few", test_watched(900, 1500), 0.01, 0, 0, false};
     mote_context *ctx = test_context(2);
     char path[512];
     snprintf(path, sizeof path, "%s", parts_cloud_file(ctx, &few, "las"));

@@ -95,7 +95,7 @@ void order_survives_failures(void **state) {
     static const parts_kind few = {"few", 300, 0.01, 0, 0, false};
     mote_context *ctx = test_context(2);
     const char *path = parts_cloud_file(ctx, &few, "las");
-    parts_inputs inputs = {{path, path}, 1};
+    parts_inputs inputs = {{path, path}, parts_fewest_failing()};
     test_each_allocation_fails(sort_cloud, &inputs);
     test_each_step_cancels(sort_cloud, &inputs);
     for (; inputs.count <= 2; inputs.count++) {
