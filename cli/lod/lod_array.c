@@ -149,8 +149,13 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     return EXIT_DONE;
 }
 
-/* What is wrong with data names the file: the plan, or an input that it names. */
-static int fail(session *s, mote_status status) { return session_fail(s, status, status == MOTE_ERROR_DATA); }
+/* Inputs are named by the plan alone: what is wrong with them says so. */
+static int fail(session *s, mote_status status) {
+    const char *message = mote_context_message(s->ctx);
+    const bool is_missing = strstr(message, ": cannot look at: ") != NULL;
+    return session_fail(s, status,
+                        status == MOTE_ERROR_DATA || is_missing || strstr(message, "make a new plan") != NULL);
+}
 
 int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;

@@ -248,8 +248,8 @@ MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *
 /// of       the number of parts as the caller has it, which must be the plan's; 0: as the plan says
 /// report   out, may be NULL: points; rounds 0: it was there, 2: its points are too dense for one code, so that all
 ///          other parts are to be made once more (mote_lod_parts_merge says which)
-/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan, or an input is no longer what it was made of), MOTE_ERROR_UNSUPPORTED (a
-///          plan of another version), MOTE_ERROR_IO, MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_IO (an
+///          input is no longer what the plan was made of), MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
 /// Cost     O(points of the part)
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);

@@ -67,8 +67,8 @@ static bool open_map(output_map *map, int file, uint64_t size_bytes) {
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED) return false;
     map->memory = memory;
-    map->making = pthread_create(&map->maker, NULL, make_pages, map) == 0;
-    return map->making;
+    map->making = true; /* before there is a maker, which may have ended when its creator goes on */
+    return pthread_create(&map->maker, NULL, make_pages, map) == 0;
 }
 
 /* Prepares a map of the file that is to be written; without one the file is written by calls. */

@@ -211,19 +211,14 @@ static mote_status take_parameters(parts_job *job, const json_t *request, mote_r
     return refusal == NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: %s", job->path, refusal);
 }
 
-/* The plan and what is there do not agree, whoever finds that. */
-static mote_status no_file(const parts_job *job, const char *path) {
-    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: cannot look at: %s", path, strerror(errno));
-}
-
 /* A plan's own names are those of files: a pattern in one would mean others. */
 static mote_status find_paths(const parts_job *job, const json_t *inputs, const char **paths) {
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         struct stat info;
         paths[i] = json_string_value(json_object_get(json_array_get(inputs, i), "path"));
         if (paths[i] == NULL) return wrong(job, "\"path\" of an input");
-        if (stat(paths[i], &info) != 0) return no_file(job, paths[i]);
-        if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: is no file", paths[i]);
+        if (stat(paths[i], &info) != 0) return mote_system_error(job->ctx, paths[i], "look at");
+        if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no file", paths[i]);
     }
     return MOTE_OK;
 }
@@ -273,7 +268,7 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
 }
 
 static mote_status other_file(const parts_job *job, const char *path, const char *what) {
-    return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: is no longer the file that %s was made of (%s); make a new plan",
+    return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no longer the file that %s was made of (%s); make a new plan",
                      path, job->path, what);
 }
 
@@ -288,7 +283,7 @@ mote_status parts_job_check_inputs(const parts_job *job) {
             json_array_size(json_object_get(input, "hashes")) != block_count(size)) {
             return wrong(job, "an input");
         }
-        if (stat(path, &info) != 0) return no_file(job, path);
+        if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
         if ((uint64_t)info.st_size != size) return other_file(job, path, "another size");
     }
     return MOTE_OK;
@@ -317,7 +312,7 @@ static mote_status is_written(const parts_job *job, size_t i, const char *path, 
     if (!parts_take_bits(json_array_get(json_object_get(job->json, "written_at"), i), NULL, &before)) {
         return wrong(job, "the time of an input");
     }
-    if (stat(path, &info) != 0) return no_file(job, path);
+    if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
     *is = written_at(&info) != before;
     return MOTE_OK;
 }

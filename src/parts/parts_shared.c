@@ -160,7 +160,7 @@ static mote_status open_shared(const parts_run *run, const parts_job *job, share
     f->file = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (f->file >= 0) return MOTE_OK;
     if (errno != ENOENT) return mote_system_error(run->ctx, f->path, "open");
-    return mote_fail(run->ctx, MOTE_ERROR_DATA,
+    return mote_fail(run->ctx, MOTE_ERROR_IO,
                      "%s: is not there, with the points that %s has read for several parts; make a new plan", f->path,
                      job->path);
 }
@@ -186,7 +186,7 @@ static mote_status read_shared(const shared_file *f, uint64_t at, uint64_t size_
     }
     mote_free(run->ctx, buffer);
     if (status != MOTE_OK || potree_hash_end(&sum) == hash) return status;
-    return mote_fail(run->ctx, MOTE_ERROR_DATA, "%s: is not what %s was written with; make a new plan", f->path,
+    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: is not what %s was written with; make a new plan", f->path,
                      f->job->path);
 }
 

@@ -1,5 +1,6 @@
 /* COPC by box and resolution: what is read is what the naive reader of the tests finds by looking at every point; and
    hierarchies that lie. */
+#include "io/reader.h"
 #include "support/copc_files.h"
 
 static mote_cloud *read_part(mote_context *ctx, const char *path, const mote_box *box, double resolution) {
@@ -185,6 +186,39 @@ static void pieces_by_box(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Of a file whose chunks have any number of points, some that lie apart come together in one piece, from any of them
+   on: no piece has more points than there is room for. */
+static void pieces_of_some_chunks(void **state) {
+    (void)state;
+    mote_context *ctx = test_context(1);
+    const char *path = make_copc(ctx, "uneven.copc.laz", "city", 150000, 20000);
+    ctx->params.memory_limit_bytes = 24u << 20; /* pieces of 50,000 points */
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        mote_reader *reader = NULL;
+        reader_span spans[64];
+        uint64_t count = 0, wanted = 0, given = 0;
+        const mote_cloud *piece = NULL;
+        assert_int_equal(mote_reader_open(ctx, path, NULL, &reader), MOTE_OK);
+        const las_chunks *chunks = &reader->source.chunks;
+        const uint64_t room = mote_las_largest_piece(&reader->source);
+        for (uint64_t c = 0; c < chunks->count && count < 64; c++) {
+            if (test_random(seed, c) < 0.4) continue;
+            spans[count++] = (reader_span){.first = c, .end = c + 1};
+            wanted += chunks->list[c].points;
+        }
+        assert_true(mote_reader_take_spans(reader, spans, count, seed % 4 == 0));
+        do {
+            assert_int_equal(mote_reader_next(reader, &piece), MOTE_OK);
+            if (piece == NULL) break;
+            assert_true(mote_cloud_count(piece) <= room);
+            given += mote_cloud_count(piece);
+        } while (true);
+        assert_true(given == wanted && count > 5);
+        mote_reader_close(reader);
+    }
+    mote_context_destroy(ctx);
+}
+
 /* ---- facts */
 
 static void levels_are_counted(void **state) {
@@ -358,8 +392,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_of_shared_files), cmocka_unit_test(queries_of_own_files),
         cmocka_unit_test(boxes_of_nodes),          cmocka_unit_test(pieces_by_box),
-        cmocka_unit_test(levels_are_counted),      cmocka_unit_test(shared_broken_files),
-        cmocka_unit_test(lies_are_refused),        cmocka_unit_test(pages_used_twice),
+        cmocka_unit_test(pieces_of_some_chunks),   cmocka_unit_test(levels_are_counted),
+        cmocka_unit_test(shared_broken_files),     cmocka_unit_test(lies_are_refused),
+        cmocka_unit_test(pages_used_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,17 @@
 /* Outputs of every writer: limits and failures; the other parts have the rest. */
-#define _GNU_SOURCE /* setrlimit */
+#define _GNU_SOURCE /* setrlimit, mount */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/io_internal.h"
 #include "output_test.h"
 
 static mote_status write_cloud(mote_context *ctx, const mote_cloud *cloud, const output_writer *row, const char *path) {
@@ -211,10 +213,40 @@ static void failures_leave_the_old_output(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Where a file system in memory has no room, the thread that makes pages ends at once, before whoever made it goes on,
+   or after: nobody waits for it. */
+static void no_room_for_pages(void **state) {
+    (void)state;
+    enum { EXPECTED = 65 << 20 };
+    const char *folder = output_fresh_folder("full");
+    if (geteuid() != 0 || mount("tmpfs", folder, "tmpfs", 0, "size=64k") != 0) {
+        print_message("[  SKIPPED ] pages without room: needs the right to mount a tmpfs\n");
+        return;
+    }
+    mote_context *ctx = test_context(1);
+    mote_status status = MOTE_ERROR_DISK;
+    char path[700];
+    snprintf(path, sizeof path, "%s/file", folder);
+    alarm(120); /* it would wait for ever */
+    for (int i = 0; i < 500 && status == MOTE_ERROR_DISK; i++) {
+        mote_output output;
+        mote_context_clear(ctx);
+        status = mote_output_open(ctx, path, &output);
+        mote_output_expect(ctx, &output, EXPECTED);
+        if (status == MOTE_OK) status = mote_output_write_at(ctx, &output, path, sizeof path, EXPECTED / 2);
+        status = mote_output_close(ctx, &output, status);
+    }
+    alarm(0);
+    mote_context_destroy(ctx);
+    umount(folder);
+    assert_int_equal(status, MOTE_ERROR_DISK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipe_gets_the_bytes_of_the_file),
         cmocka_unit_test(a_fifo_is_written_to),
+        cmocka_unit_test(no_room_for_pages),
         cmocka_unit_test(a_closed_pipe_is_an_error),
         cmocka_unit_test(signals_of_the_caller_stay_his),
         cmocka_unit_test(a_full_pipe_can_be_cancelled),

@@ -27,12 +27,12 @@ uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_
 }
 
 uint64_t mote_las_largest_piece(const las_source *source) {
-    const uint64_t max = mote_las_piece_points(source);
-    if (!source->header.compressed) return source->cloud->count < max ? source->cloud->count : max;
-    uint64_t largest = 0, points;
-    for (uint64_t first = 0; first < source->chunks.count;) {
-        first += mote_las_piece_chunks(source, first, &points);
-        largest = points > largest ? points : largest;
+    const bool is_compressed = source->header.compressed;
+    uint64_t all = is_compressed ? 0 : source->cloud->count, most = mote_las_piece_points(source);
+    for (uint64_t c = 0; is_compressed && c < source->chunks.count; c++) {
+        const uint64_t points = source->chunks.list[c].points;
+        all += points;
+        most = points > most ? points : most;
     }
-    return largest;
+    return all < most ? all : most;
 }

@@ -109,7 +109,7 @@ mote_status mote_las_report_losses(const las_source *source, const las_losses *l
 uint64_t mote_las_piece_points(const las_source *source);
 /* Chunks of the piece that starts at chunk first; *points: what they hold. */
 uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_t *points);
-/* Points of the largest piece. */
+/* Points of the largest piece, wherever it starts, and whichever chunks are left out. */
 uint64_t mote_las_largest_piece(const las_source *source);
 
 /* ---- las_filter.c */
