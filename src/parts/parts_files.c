@@ -14,8 +14,9 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-#define FINE         "fine-"    /* of an empty file, and then the plan's checksum: another plan may need none */
-#define HASHED_BYTES (1u << 20) /* at once */
+#define OWN_PLAN     "plan.json" /* of a run that may go on; an array's plan is where its user wants it */
+#define FINE         "fine-"     /* of an empty file, and then the plan's checksum: another plan may need none */
+#define HASHED_BYTES (1u << 20)  /* at once */
 
 static int open_hashed(mote_context *ctx, const char *path) {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -100,8 +101,8 @@ mote_status parts_job_make_folder(const parts_job *job) {
 /* Names that this, parts_resume.c and parts_distance_kept.c give, and the temporary ones of files that were not
  * completed. */
 static bool is_ours(const char *name) {
-    static const char *const endings[] = {".octree",   ".json",   ".fine.octree", ".fine.json",
-                                          "plan.json", "scratch", "lock",         PARTS_SHARED};
+    static const char *const endings[] = {".octree", ".json",   ".fine.octree", ".fine.json",
+                                          OWN_PLAN,  "scratch", "lock",         PARTS_SHARED};
     const size_t digits = strspn(name, "0123456789");
     if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
     if (strncmp(name, PARTS_DISTANCE, strlen(PARTS_DISTANCE)) == 0) return true;
@@ -119,15 +120,34 @@ static bool is_ours(const char *name) {
     return false;
 }
 
-/* keep: a name that stays; NULL: none */
+/* keep: a name that stays; NULL: none. The plan goes last: parts without one are an array's. */
 static void remove_files(const char *folder, const char *keep) {
     DIR *directory = opendir(folder);
     if (directory == NULL) return;
     for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
         if (keep != NULL && strcmp(entry->d_name, keep) == 0) continue;
-        if (is_ours(entry->d_name)) unlinkat(dirfd(directory), entry->d_name, 0);
+        if (strcmp(entry->d_name, OWN_PLAN) != 0 && is_ours(entry->d_name)) {
+            unlinkat(dirfd(directory), entry->d_name, 0);
+        }
+    }
+    unlinkat(dirfd(directory), OWN_PLAN, 0);
+    closedir(directory);
+}
+
+mote_status parts_job_check_folder(const parts_job *job) {
+    bool has_plan = false, has_parts = false;
+    DIR *directory = opendir(job->folder);
+    if (directory == NULL) return MOTE_OK; /* what is wrong with it is said when it is made */
+    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        const char *name = entry->d_name;
+        has_plan = has_plan || strcmp(name, OWN_PLAN) == 0;
+        has_parts = has_parts || strcmp(name, PARTS_SHARED) == 0 || (name[0] >= '0' && name[0] <= '9' && is_ours(name));
     }
     closedir(directory);
+    if (has_plan || !has_parts) return MOTE_OK;
+    return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT,
+                     "%s: has parts of a job array, which --resume would remove: name another output, or remove them",
+                     job->folder);
 }
 
 void parts_job_clean(const parts_job *job) { remove_files(job->folder, "lock"); }

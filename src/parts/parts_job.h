@@ -65,6 +65,8 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
 /* A name in the folder: "FOLDER/NAME", for mote_free. */
 char *parts_job_path(const parts_job *job, const char *name);
 mote_status parts_job_make_folder(const parts_job *job);
+/* Whether a run that may go on may have the folder: there are no parts in it, or they are of such a run. */
+mote_status parts_job_check_folder(const parts_job *job);
 /* Removes the files in the folder that are ours, but for the lock. */
 void parts_job_clean(const parts_job *job);
 /* Removes these files, and the folder, unless it holds anything else. */

@@ -212,6 +212,7 @@ static mote_status make_all(parts_run *run, parts_job *job, const mote_parts_par
                             const char *scratch) {
     bool found, *made = NULL;
     MOTE_TRY(take_up(run, job, params, plan, &found));
+    if (!found) MOTE_TRY(parts_job_check_folder(job));
     if (!found) parts_job_clean(job);
     run->scratch_path = scratch;
     const mote_status status = go_on(run, job, params, plan, found, &made);
