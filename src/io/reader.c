@@ -126,8 +126,8 @@ static mote_status read_piece(mote_reader *reader, bool *more) {
     if (reader->is_las && reader->source.header.compressed) return decode_piece(reader, more);
     if (reader->is_las) return copy_piece(reader, more);
     mote_stage(reader->ctx, "read E57");
-    const mote_status status =
-        mote_e57_next(&reader->e57, reader->records, mote_las_piece_points(&reader->source), &reader->piece->count);
+    const uint64_t max = mote_piece_points(reader->ctx, reader->stride_bytes);
+    const mote_status status = mote_e57_next(&reader->e57, reader->records, max, &reader->piece->count);
     mote_stage(reader->ctx, NULL);
     *more = status == MOTE_OK && reader->piece->count > 0;
     return status;
@@ -259,10 +259,10 @@ static mote_status open_e57(mote_reader *reader) {
     e57_source *const source = &reader->e57;
     const mote_choice *choice = &reader->choice;
     MOTE_TRY(mote_e57_open(reader->ctx, &reader->input, &choice->params, source));
-    const uint64_t max = mote_las_piece_points(&reader->source);
+    reader->stride_bytes = source->plan.record_bytes;
+    const uint64_t max = mote_piece_points(reader->ctx, reader->stride_bytes);
     const uint64_t points = source->points < max ? source->points : max;
     reader->count = source->points;
-    reader->stride_bytes = source->plan.record_bytes;
     reader->records = mote_alloc(reader->ctx, points * reader->stride_bytes, "E57 points");
     if (reader->records == NULL) return MOTE_ERROR_MEMORY;
     MOTE_TRY(mote_e57_make_cloud(reader->ctx, &source->file, &source->plan, &choice->params, reader->records,

@@ -7,9 +7,13 @@
 #define LIMIT_SHARE   16u /* of memory that is bounded: a piece is decoded, looked at and written beside others */
 
 uint64_t mote_las_piece_points(const las_source *source) {
-    const uint64_t points = (uint64_t)source->ctx->threads * THREAD_POINTS;
+    return mote_piece_points(source->ctx, source->header.point_bytes);
+}
+
+uint64_t mote_piece_points(const mote_context *ctx, uint64_t record_bytes) {
+    const uint64_t points = (uint64_t)ctx->threads * THREAD_POINTS;
     const uint64_t most = points < PIECE_POINTS ? points : PIECE_POINTS;
-    const uint64_t limit = source->ctx->params.memory_limit_bytes, record_bytes = source->header.point_bytes;
+    const uint64_t limit = ctx->params.memory_limit_bytes;
     const uint64_t share = limit / LIMIT_SHARE / (record_bytes > 0 ? record_bytes : 1);
     if (limit == 0 || most <= share) return most;
     return share > LEAST_POINTS ? share : most < LEAST_POINTS ? most : LEAST_POINTS;

@@ -107,6 +107,8 @@ mote_status mote_las_report_losses(const las_source *source, const las_losses *l
 
 /* ---- las_pieces.c: a piece is as many chunks as keep all threads busy. */
 uint64_t mote_las_piece_points(const las_source *source);
+/* The same of records of another format. */
+uint64_t mote_piece_points(const mote_context *ctx, uint64_t record_bytes);
 /* Chunks of the piece that starts at chunk first; *points: what they hold. */
 uint64_t mote_las_piece_chunks(const las_source *source, uint64_t first, uint64_t *points);
 /* Points of the largest piece, wherever it starts, and whichever chunks are left out. */
