@@ -76,12 +76,11 @@ if(MOTE_CHECKS)
     set_tests_properties(check_${name} PROPERTIES LABELS check SKIP_RETURN_CODE 77 TIMEOUT 3600
                          ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
   endforeach()
-  # The first uses all cores; the others all but one, beside browsers, which often wait.
+  # These use all cores but one, beside browsers, which often wait.
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-  set_tests_properties(check_tidy PROPERTIES PROCESSORS ${cores})
   math(EXPR all_but_one "${cores} - 1")
   if(all_but_one LESS 1)
     set(all_but_one 1)
   endif()
-  set_tests_properties(check_sanitizers check_clang PROPERTIES PROCESSORS ${all_but_one})
+  set_tests_properties(check_sanitizers check_clang check_tidy PROPERTIES PROCESSORS ${all_but_one})
 endif()

@@ -3,11 +3,10 @@
 
      knn_query_set_make ──▶ knn_search_of ──▶ knn_for_batches ──▶ knn_query_set_free
                                                     │  on each thread, 64 points at a time:
-                                                    └─▶ works[kind] ──▶ knn_search_batch ──▶ visit, for each point
+                                                    └─▶ work ──▶ knn_search_groups ──▶ visit, for each point
 
-   A visitor is a SIMD_INLINE function visit(kind, user, query, list, count), a knn_visit:
-     kind   of the positions, a constant: the compiler makes a visitor for each
-     user   what was given to knn_search_batch
+   A visitor is a function visit(user, query, list, count), a knn_visit:
+     user   what was given to knn_search_groups
      query  the point's place in the sorted order: its row in the cloud is search->queries->order[query], and
             knn_exact_of(kind, search->queries, query, &exact) its exact position
      list   [count] its neighbours, nearest first, equal distances by row. Of each:
@@ -29,7 +28,7 @@
 #ifndef MOTE_KNN_VISIT_H
 #define MOTE_KNN_VISIT_H
 
-#include "knn/cpu/knn_group.h"
+#include "knn/cpu/knn_search.h"
 #include "knn/knn.h"
 
 /* Queries, sorted, in terms of a tree. */
@@ -54,23 +53,16 @@ void knn_ellipsoids_make(const mote_cloud *queries, double compression, const kn
 knn_search knn_search_of(const mote_knn_index *index, const knn_query_set *query_set, const knn_ellipsoids *ellipsoids,
                          uint32_t k, double radius);
 
+/* The neighbours of the query at a sorted place, best first. */
+typedef void (*knn_visit)(const void *user, uint32_t query, const knn_near *list, uint32_t count);
+/* Visits the queries of up to KNN_BATCH groups. */
+void knn_search_groups(const knn_search *search, knn_scratch *scratch, uint32_t first, uint32_t groups, knn_visit visit,
+                       const void *user);
+
 /* All groups of queries, a batch at a time; progress in between. */
 typedef void (*knn_work)(const void *user, knn_scratch *scratch, uint32_t first_group, uint32_t groups);
 mote_status knn_for_batches(mote_context *ctx, const knn_search *search, knn_work work, const void *user, double first,
                             double last);
-
-/* Makes NAME, the work of each kind, of a SIMD_INLINE void batch(kind, user, scratch, first_group, groups). */
-#define KNN_WORKS(NAME, BATCH)                                                                                         \
-    static void NAME##_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {                  \
-        BATCH(KNN_INT, user, scratch, first, groups);                                                                  \
-    }                                                                                                                  \
-    static void NAME##_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {                \
-        BATCH(KNN_FLOAT, user, scratch, first, groups);                                                                \
-    }                                                                                                                  \
-    static void NAME##_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {               \
-        BATCH(KNN_DOUBLE, user, scratch, first, groups);                                                               \
-    }                                                                                                                  \
-    static const knn_work NAME[] = {NAME##_int, NAME##_float, NAME##_double};
 
 /* All neighbours within a radius: how many each point has, and their lists; either may be NULL. queries: NULL for the
    points themselves. */

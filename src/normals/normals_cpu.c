@@ -111,7 +111,7 @@ SIMD_INLINE void sum_neighbours(knn_kind kind, const estimate *all, uint32_t que
     *sums = s;
 }
 
-SIMD_INLINE void visit_shape(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+static void visit_shape(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const estimating *mine = user;
     const estimate *all = mine->all;
     const uint64_t row = all->search.queries->order[query];
@@ -120,23 +120,24 @@ SIMD_INLINE void visit_shape(knn_kind kind, const void *user, uint32_t query, co
     if (!all->wants_shape) return;
     batch *waiting = mine->waiting;
     normals_sums sums;
-    sum_neighbours(kind, all, query, list, count, &sums);
+    switch (all->search.tree->metric.kind) {
+    case KNN_INT: sum_neighbours(KNN_INT, all, query, list, count, &sums); break;
+    case KNN_FLOAT: sum_neighbours(KNN_FLOAT, all, query, list, count, &sums); break;
+    default: sum_neighbours(KNN_DOUBLE, all, query, list, count, &sums);
+    }
     normals_covariance(&sums, &waiting->m[0][waiting->count], LANES);
     waiting->row[waiting->count++] = row;
     if (waiting->count == LANES) flush(all, waiting);
 }
 
-SIMD_INLINE void estimate_batch(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
-                                uint32_t groups) {
+static void estimate_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const estimate *all = user;
     batch waiting;
     const estimating mine = {all, &waiting};
     memset(&waiting, 0, sizeof waiting);
-    knn_search_batch(kind, false, &all->search, scratch, first, groups, visit_shape, &mine);
+    knn_search_groups(&all->search, scratch, first, groups, visit_shape, &mine);
     flush(all, &waiting);
 }
-
-KNN_WORKS(estimate_works, estimate_batch)
 
 /* Zeros for a point that is not finite. */
 static void write_nothing(const estimate *all, uint64_t row) {
@@ -202,8 +203,7 @@ static mote_status cpu_estimate(mote_knn_index *index, const mote_normals_params
     const knn_metric *metric = &query_set.tree->metric;
     for (int axis = 0; axis < 3; axis++) all.unit[axis] = normals_unit(metric->scale[axis], metric->norm);
     for (uint64_t i = query_set.points.count; i < query_set.rows; i++) write_nothing(&all, query_set.points.order[i]);
-    const mote_status status =
-        knn_for_batches(ctx, &all.search, estimate_works[query_set.tree->metric.kind], &all, first, 1);
+    const mote_status status = knn_for_batches(ctx, &all.search, estimate_groups, &all, first, 1);
     knn_query_set_free(ctx, &query_set);
     if (status == MOTE_OK) result->without = count_without(index, result);
     return status;
@@ -217,10 +217,8 @@ typedef struct distances {
     uint32_t *count;
 } distances;
 
-SIMD_INLINE void visit_distances(knn_kind kind, const void *user, uint32_t query, const knn_near *list,
-                                 uint32_t count) {
+static void visit_distances(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const distances *all = user;
-    (void)kind;
     const uint64_t row = all->search.queries->order[query];
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) sum += sqrt(knn_distance2(&all->search.tree->metric, list[i].key));
@@ -228,12 +226,10 @@ SIMD_INLINE void visit_distances(knn_kind kind, const void *user, uint32_t query
     if (all->count != NULL) all->count[row] = count;
 }
 
-SIMD_INLINE void measure_batch(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+static void measure_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const distances *all = user;
-    knn_search_batch(kind, false, &all->search, scratch, first, groups, visit_distances, all);
+    knn_search_groups(&all->search, scratch, first, groups, visit_distances, all);
 }
-
-KNN_WORKS(measure_works, measure_batch)
 
 static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radius, double *mean, uint32_t *count) {
     knn_query_set query_set;
@@ -249,8 +245,7 @@ static mote_status cpu_distances(mote_knn_index *index, uint32_t k, double radiu
         if (mean != NULL) mean[query_set.points.order[i]] = NORMALS_NON_FINITE;
         if (count != NULL) count[query_set.points.order[i]] = 0;
     }
-    const mote_status status =
-        knn_for_batches(index->ctx, &all.search, measure_works[query_set.tree->metric.kind], &all, 0, 1);
+    const mote_status status = knn_for_batches(index->ctx, &all.search, measure_groups, &all, 0, 1);
     knn_query_set_free(index->ctx, &query_set);
     return status;
 }

@@ -9,17 +9,15 @@
    Spheres or ellipsoids (a constant like the kind): an ellipsoid's distance is never below the sphere's, so
    walks and lists are those of spheres of the same reach, and each query takes its ellipsoid from the list.
 
-   What is done with the neighbours of a query is the caller's: a function given as a constant, which the compiler
-   takes in. */
+   What is done with the neighbours of a query is the caller's, a function. That is called, and not taken in: a call for
+   each query is nothing beside its search, and this file is compiled once and not for every caller. */
 #ifndef MOTE_KNN_GROUP_H
 #define MOTE_KNN_GROUP_H
 
 #include "knn/cpu/knn_radius.h"
 #include "knn/cpu/knn_ranked.h"
 #include "knn/cpu/knn_stream.h"
-
-/* The neighbours of the query at a sorted place, best first. */
-typedef void (*knn_visit)(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count);
+#include "knn/knn_visit.h"
 
 /* Queries of a group, by bit, that are still to be answered. */
 typedef struct knn_unresolved {
@@ -124,7 +122,7 @@ SIMD_INLINE double knn_search_leaves(knn_kind kind, bool ellipsoids, const knn_s
         const double far = knn_radius_for(search, best);
         if (far < INFINITY) farthest = fmax(farthest, far);
         if (knn_is_complete(search, best, search_radius)) {
-            visit(kind, user, scratch->group.first + q, best->list, best->count);
+            visit(user, scratch->group.first + q, best->list, best->count);
             rest->queries &= ~(1u << q);
         } else {
             rest->wanted = fmax(rest->wanted, far);

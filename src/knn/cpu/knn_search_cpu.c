@@ -1,6 +1,7 @@
 /* Searches on CPU cores: all groups of queries, a batch of them at a time, and rows of a result. */
 #include "core/stop_join.h"
 #include "knn/cpu/knn_cpu.h"
+#include "knn/cpu/knn_group.h"
 
 #define SHARE_BATCHES 8u   /* that a thread takes at once: they learn from each other */
 #define STEP_SHARES   256u /* between two reports of progress, of few neighbours; a query's time goes with k */
@@ -18,6 +19,31 @@ knn_search knn_search_of(const mote_knn_index *index, const knn_query_set *query
     search.limit = knn_limit_of(&query_set->tree->metric, ellipsoids, radius);
     search.max_radius = radius > 0 ? knn_units(knn_keys(&search), search.limit) : INFINITY;
     return search;
+}
+
+/* A search for each kind of positions, and for spheres and ellipsoids. */
+#define SEARCH(NAME, KIND, ELLIPSOIDS)                                                                                 \
+    static void NAME(const knn_search *search, knn_scratch *scratch, uint32_t first, uint32_t groups, knn_visit visit, \
+                     const void *user) {                                                                               \
+        knn_search_batch(KIND, ELLIPSOIDS, search, scratch, first, groups, visit, user);                               \
+    }
+
+SEARCH(search_int, KNN_INT, false)
+SEARCH(search_float, KNN_FLOAT, false)
+SEARCH(search_double, KNN_DOUBLE, false)
+SEARCH(search_int_ellipsoids, KNN_INT, true)
+SEARCH(search_float_ellipsoids, KNN_FLOAT, true)
+SEARCH(search_double_ellipsoids, KNN_DOUBLE, true)
+
+void knn_search_groups(const knn_search *search, knn_scratch *scratch, uint32_t first, uint32_t groups, knn_visit visit,
+                       const void *user) {
+    static void (*const spheres[])(const knn_search *, knn_scratch *, uint32_t, uint32_t, knn_visit,
+                                   const void *) = {search_int, search_float, search_double};
+    static void (*const ellipsoids[])(const knn_search *, knn_scratch *, uint32_t, uint32_t, knn_visit,
+                                      const void *) = {search_int_ellipsoids, search_float_ellipsoids,
+                                                       search_double_ellipsoids};
+    const knn_kind kind = search->tree->metric.kind;
+    (search->ellipsoids != NULL ? ellipsoids : spheres)[kind](search, scratch, first, groups, visit, user);
 }
 
 static mote_status make_scratch(mote_context *ctx, const knn_search *search, knn_scratch **scratches,
@@ -124,14 +150,13 @@ typedef struct rows {
     const mote_knn_result *result;
 } rows;
 
-SIMD_INLINE void write_row(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+static void write_row(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const rows *to = user;
-    (void)kind;
     knn_row_write(to->result, knn_keys(&to->search), to->search.k, to->search.queries->order[query], list, count);
 }
 
 /* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
-SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
+static void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
     const mote_knn_result *result = to->result;
     const knn_points *queries = to->search.queries;
     const uint64_t k = to->search.k, end = (uint64_t)KNN_GROUP * (group + groups);
@@ -148,28 +173,17 @@ SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
     }
 }
 
-SIMD_INLINE void search_spheres(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
-                                uint32_t groups) {
+static void search_rows(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
     const rows *to = user;
-    ask_for_rows(to, first, groups);
-    knn_search_batch(kind, false, &to->search, scratch, first, groups, write_row, to);
+    if (to->search.ellipsoids == NULL) ask_for_rows(to, first, groups);
+    knn_search_groups(&to->search, scratch, first, groups, write_row, to);
 }
-
-SIMD_INLINE void search_ellipsoids(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first,
-                                   uint32_t groups) {
-    const rows *to = user;
-    knn_search_batch(kind, true, &to->search, scratch, first, groups, write_row, to);
-}
-
-KNN_WORKS(sphere_works, search_spheres)
-KNN_WORKS(ellipsoid_works, search_ellipsoids)
 
 mote_status knn_search_grid(const knn_job *job) {
-    const knn_work *const works = job->ellipsoids != NULL ? ellipsoid_works : sphere_works;
     rows to;
     to.result = job->result;
     to.search = knn_search_of(job->index, job->query_set, job->ellipsoids, job->params->k, job->params->radius);
     to.search.exclude_self = job->params->exclude_self && job->query_set->codes == NULL;
     to.search.approximate = job->params->approximate;
-    return knn_for_batches(job->index->ctx, &to.search, works[job->query_set->tree->metric.kind], &to, 0, 1);
+    return knn_for_batches(job->index->ctx, &to.search, search_rows, &to, 0, 1);
 }

@@ -1,6 +1,7 @@
 /* All neighbours within a radius: counted, then written. */
 #include "core/stop_join.h"
 #include "knn/cpu/knn_cpu.h"
+#include "knn/cpu/knn_group.h"
 
 typedef struct within {
     knn_search search;
@@ -61,8 +62,21 @@ SIMD_INLINE void write_batch(knn_kind kind, const void *user, knn_scratch *scrat
     visit_batch(kind, user, scratch, first, groups, write_one);
 }
 
-KNN_WORKS(count_works, count_batch)
-KNN_WORKS(write_works, write_batch)
+/* Makes NAME, the work of each kind of positions. */
+#define WORKS(NAME, BATCH)                                                                                             \
+    static void NAME##_int(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {                  \
+        BATCH(KNN_INT, user, scratch, first, groups);                                                                  \
+    }                                                                                                                  \
+    static void NAME##_float(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {                \
+        BATCH(KNN_FLOAT, user, scratch, first, groups);                                                                \
+    }                                                                                                                  \
+    static void NAME##_double(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {               \
+        BATCH(KNN_DOUBLE, user, scratch, first, groups);                                                               \
+    }                                                                                                                  \
+    static const knn_work NAME[] = {NAME##_int, NAME##_float, NAME##_double};
+
+WORKS(count_works, count_batch)
+WORKS(write_works, write_batch)
 
 /* ---- lists */
 

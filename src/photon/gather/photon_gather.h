@@ -170,6 +170,7 @@ MOTE_HD double photon_part_of(const photon_view *scene, photon_vec place, const 
                               const mote_photon_gathering *g, double radius2, photon_cut *cut) {
     const photon_vec axis = photon_vec_of_floats(normal);
     cut->matters = false;
+    cut->count = 0;
     if (g->area == MOTE_PHOTON_AREA_DISC || !(photon_dot(axis, axis) > 0)) return 1;
     const photon_ellipsoid e = photon_ellipsoid_of(place, axis, g->compression, sqrt(radius2), g->filter);
     return photon_seen_part(scene, &e, cut);

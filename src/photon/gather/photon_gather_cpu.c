@@ -18,7 +18,7 @@ typedef struct gather {
     double *radius2;           /* [queries], zeros: of the discs; NULL: not asked for */
     const photon_sample *rays; /* [queries] look_up: the rays that ended there */
     photon_known known;        /* look_up */
-    const knn_work *works;
+    knn_work work;
     uint8_t *unresolved; /* [queries] out: the neighbours do not hold k from the front, and there may be more; NULL:
                             this is the last search. look_up: nothing is known there */
 } gather;
@@ -66,13 +66,12 @@ static void sum_power(const gather *g, uint64_t row, const float normal[3], cons
     photon_divide_by_part(part, irradiance);
 }
 
-SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+static void visit_gather(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const gather *g = user;
     const mote_photon_gathering *params = g->params;
     const uint64_t row = g->search.queries->order[query];
     uint32_t places[MOTE_PHOTON_MAX_K];
     float normal[3];
-    (void)kind;
     read_normal(g, row, normal);
     const uint32_t found = find_front(g, normal, list, count, places);
     if (found < params->k && count == g->search.k && g->unresolved != NULL) {
@@ -88,12 +87,11 @@ SIMD_INLINE void visit_gather(knn_kind kind, const void *user, uint32_t query, c
     }
 }
 
-SIMD_INLINE void visit_look_up(knn_kind kind, const void *user, uint32_t query, const knn_near *list, uint32_t count) {
+static void visit_look_up(const void *user, uint32_t query, const knn_near *list, uint32_t count) {
     const gather *g = user;
     const uint64_t row = g->search.queries->order[query];
     uint32_t near[PHOTON_LOOK_UP_K];
     float normal[3];
-    (void)kind;
     read_normal(g, row, normal);
     for (uint32_t i = 0; i < PHOTON_LOOK_UP_K; i++) near[i] = i < count ? list[i].index : UINT32_MAX;
     const photon_place place = photon_place_of(read_place(g, row), normal, g->rays[row].length, near);
@@ -103,20 +101,15 @@ SIMD_INLINE void visit_look_up(knn_kind kind, const void *user, uint32_t query, 
     g->unresolved[row] = 0;
 }
 
-/* ---- for spheres and ellipsoids */
+static void gather_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const gather *g = user;
+    knn_search_groups(&g->search, scratch, first, groups, visit_gather, g);
+}
 
-#define BATCH(NAME, ELLIPSOIDS, VISIT)                                                                                 \
-    SIMD_INLINE void NAME(knn_kind kind, const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {    \
-        const gather *g = user;                                                                                        \
-        knn_search_batch(kind, ELLIPSOIDS, &g->search, scratch, first, groups, VISIT, g);                              \
-    }
-
-BATCH(gather_spheres, false, visit_gather)
-BATCH(gather_ellipsoids, true, visit_gather)
-BATCH(look_up_spheres, false, visit_look_up)
-KNN_WORKS(sphere_works, gather_spheres)
-KNN_WORKS(ellipsoid_works, gather_ellipsoids)
-KNN_WORKS(look_up_works, look_up_spheres)
+static void look_up_groups(const void *user, knn_scratch *scratch, uint32_t first, uint32_t groups) {
+    const gather *g = user;
+    knn_search_groups(&g->search, scratch, first, groups, visit_look_up, g);
+}
 
 /* Finds the columns of queries. */
 static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, gather *g) {
@@ -131,13 +124,12 @@ static mote_status find_columns(mote_context *ctx, const mote_cloud *queries, ga
 
 static mote_status search_query_set(const photon_cloud *photons, const mote_cloud *queries,
                                     const knn_query_set *query_set, gather *g, uint32_t k, double compression) {
-    const knn_kind kind = query_set->tree->metric.kind;
     const bool flat = compression > 1;
     knn_ellipsoids ellipsoids;
     knn_ellipsoids_make(queries, compression, query_set, &ellipsoids);
     g->search = knn_search_of(photons->index, query_set, flat ? &ellipsoids : NULL, k,
                               g->params != NULL ? g->params->radius : 0);
-    return knn_for_batches(photons->index->ctx, &g->search, g->works[kind], g, 0, 1);
+    return knn_for_batches(photons->index->ctx, &g->search, g->work, g, 0, 1);
 }
 
 /* Searches once for all queries, with k neighbours each. */
@@ -213,7 +205,7 @@ mote_status photon_gather_on_cpu(mote_device *device, mote_scene *scene, photon_
                 .params = params,
                 .irradiance = irradiance,
                 .radius2 = radius2,
-                .works = params->compression > 1 ? ellipsoid_works : sphere_works};
+                .work = gather_groups};
     memset(irradiance, 0, 3 * rows * sizeof *irradiance);
     if (radius2 != NULL) memset(radius2, 0, rows * sizeof *radius2);
     MOTE_TRY(find_columns(ctx, queries, &g));
@@ -236,7 +228,7 @@ mote_status photon_look_up_on_cpu(mote_device *device, const mote_scene *scene, 
                 .rays = rays,
                 .irradiance = irradiance,
                 .unresolved = unknown,
-                .works = look_up_works};
+                .work = look_up_groups};
     memset(irradiance, 0, 3 * count * sizeof *irradiance);
     for (uint64_t i = 0; i < count; i++) unknown[i] = photon_sample_seen(&rays[i]);
     MOTE_TRY(find_columns(device->ctx, queries, &g));
