@@ -155,8 +155,9 @@ static void write_row(const void *user, uint32_t query, const knn_near *list, ui
     knn_row_write(to->result, knn_keys(&to->search), to->search.k, to->search.queries->order[query], list, count);
 }
 
-/* Rows lie anywhere in memory: what will be written is asked for while the search goes on. */
-static void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
+/* Rows lie anywhere in memory: what will be written is asked for while the search goes on. Taken in: GCC leaves calls
+   out of functions that do nothing but this. */
+SIMD_INLINE void ask_for_rows(const rows *to, uint32_t group, uint32_t groups) {
     const mote_knn_result *result = to->result;
     const knn_points *queries = to->search.queries;
     const uint64_t k = to->search.k, end = (uint64_t)KNN_GROUP * (group + groups);
