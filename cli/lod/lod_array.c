@@ -10,9 +10,6 @@
 #include "print.h"
 #include "text.h"
 
-#define WORKERS_MAX 64u   /* mote_parts_params.workers */
-#define PARTS_MAX   1000u /* mote_parts_params.part_count */
-
 /* ---- usage */
 
 void lod_array_spell(int argc, char **argv) {
@@ -39,14 +36,14 @@ int lod_array_check(const lod_array *array) {
     }
     if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN and --into DIR");
     if (array->parts_given && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
-    if (array->parts_given && (array->parts < 1 || array->parts > PARTS_MAX)) {
-        return usage_error("lod", "--parts: %" PRIu64 " is not in 1..%u", array->parts, PARTS_MAX);
+    if (array->parts_given && (array->parts < 1 || array->parts > MOTE_PARTS_MAX)) {
+        return usage_error("lod", "--parts: %" PRIu64 " is not in 1..%d", array->parts, MOTE_PARTS_MAX);
     }
     if (array->workers > 0 && given > 0 && !array->resumes) {
         return usage_error("lod", "--workers: each part of a plan is a run of its own");
     }
-    if (array->workers > WORKERS_MAX) {
-        return usage_error("lod", "--workers: %" PRIu64 " is more than %u", array->workers, WORKERS_MAX);
+    if (array->workers > MOTE_PARTS_WORKERS_MAX) {
+        return usage_error("lod", "--workers: %" PRIu64 " is more than %d", array->workers, MOTE_PARTS_WORKERS_MAX);
     }
     return EXIT_DONE;
 }
@@ -129,6 +126,10 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     session_say(s, "%s: %s points in %u part%s of up to %s; each takes up to %s of memory", array->plan,
                 text_count(report.points).chars, report.parts, report.parts == 1 ? "" : "s",
                 text_count(report.largest_part).chars, text_bytes(report.part_memory_bytes).chars);
+    if (report.shared_points > 0) {
+        session_say(s, "%s %% of the points lie in chunks of several parts, for which the plan has read them",
+                    text_fixed(100 * (double)report.shared_points / (double)report.points, 0).chars);
+    }
     session_say(s, "next: mote lod --part i/%u %s for i = 1 … %u, then mote lod --merge %s", report.parts, array->plan,
                 report.parts, array->plan);
     if (report.skipped > 0) {
@@ -143,19 +144,15 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     emit_count(&json, "skipped", report.skipped);
     emit_count(&json, "part_memory_bytes", report.part_memory_bytes);
     emit_count(&json, "scratch_bytes", report.scratch_bytes);
+    emit_count(&json, "shared_points", report.shared_points);
     told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
     return EXIT_DONE;
 }
 
-/* Inputs are named by the plan alone: what is wrong with them says so. */
-static int fail(session *s, mote_status status) {
-    const char *message = mote_context_message(s->ctx);
-    const bool is_missing = strstr(message, ": cannot look at: ") != NULL;
-    return session_fail(s, status,
-                        status == MOTE_ERROR_DATA || is_missing || strstr(message, "make a new plan") != NULL);
-}
+/* A message names the plan or one of its inputs, which the command does not know: it is not to name them again. */
+static int fail(session *s, mote_status status) { return session_fail(s, status, status == MOTE_ERROR_DATA); }
 
 int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;

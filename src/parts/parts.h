@@ -22,7 +22,6 @@
 #define PARTS_LEVEL         7u             /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
 #define PARTS_CELL_POINTS   8u             /* of the points for each cell: then counts are few bytes a point */
 #define PARTS_STEP          4u             /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_MAX           1000u          /* parts: files that are open while they are joined */
 #define PARTS_BUFFER_BYTES  (8u << 20)     /* written to a part at once, at most: a disk seeks once for it */
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */

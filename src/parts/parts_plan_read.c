@@ -248,7 +248,7 @@ static mote_status take_parts(const parts_job *job, parts_run *run) {
     const json_t *list = json_object_get(job->json, "parts");
     const size_t count = json_array_size(list);
     uint64_t sum = 0;
-    if (count == 0 || count > PARTS_MAX) return wrong_root(job, "\"parts\"");
+    if (count == 0 || count > MOTE_PARTS_MAX) return wrong_root(job, "\"parts\"");
     run->ranges = mote_alloc_zero(job->ctx, count * sizeof *run->ranges, "parts");
     if (run->ranges == NULL) return MOTE_ERROR_MEMORY;
     run->part_count = (uint32_t)count;

@@ -39,6 +39,8 @@ uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {
            copies * (run->record_bytes + PARTS_COPY_BYTES);
 }
 
+_Static_assert(TEAM_MAX == MOTE_PARTS_WORKERS_MAX, "as many workers as a team may have");
+
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
     if (params->workers == 0) return mote_team_default(ctx);
     return params->workers < TEAM_MAX ? (uint32_t)params->workers : TEAM_MAX;

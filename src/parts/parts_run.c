@@ -32,9 +32,9 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     MOTE_TRY(mote_check_reserved(ctx, run->potree.reserved, sizeof run->potree.reserved, "mote_potree_params",
                                  "mote_potree_defaults()"));
     MOTE_TRY(potree_check_params(ctx, &run->potree));
-    if (parts->part_count > PARTS_MAX) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu parts are more than %u", (unsigned long long)parts->part_count,
-                         PARTS_MAX);
+    if (parts->part_count > MOTE_PARTS_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu parts are more than %d", (unsigned long long)parts->part_count,
+                         MOTE_PARTS_MAX);
     }
     return lod_check_params(ctx, &run->lod);
 }
@@ -179,7 +179,7 @@ static uint32_t find_wanted(const parts_run *run, const mote_parts_params *param
     if (params->part_count > 0 || run->workers == 1) return (uint32_t)params->part_count;
     const uint64_t least = (run->build_points + run->part_points - 1) / run->part_points;
     const uint64_t rounds = least > 0 ? (least + run->workers - 1) / run->workers : 1;
-    return rounds * run->workers < PARTS_MAX ? (uint32_t)(rounds * run->workers) : PARTS_MAX;
+    return rounds * run->workers < MOTE_PARTS_MAX ? (uint32_t)(rounds * run->workers) : MOTE_PARTS_MAX;
 }
 
 /* ---- all */
