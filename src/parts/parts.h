@@ -497,6 +497,9 @@ mote_status parts_walk(parts_run *run, bool to_scratch);
 /* ---- parts_workers.c: all parts, several at once */
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
 typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
+/* Begins the progress of work on all points: half of what is left until parts are joined, as long as it is not known
+   whether there is more. */
+mote_progress_span parts_enter_pass(parts_run *run);
 /* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
    lacks fine codes. */
 mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine);

@@ -456,6 +456,7 @@ int main(void) {
         cmocka_unit_test(trees_beyond_32_bits),
         cmocka_unit_test(distances_of_parts),
         cmocka_unit_test(distances_of_few_points),
+        cmocka_unit_test(distances_show_progress),
         cmocka_unit_test(distances_survive_failures),
         cmocka_unit_test(normals_of_parts),
         cmocka_unit_test(normals_of_ties),
