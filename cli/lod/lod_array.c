@@ -2,8 +2,10 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "costs.h"
 #include "machine_memory.h"
@@ -197,25 +199,38 @@ int lod_array_part(session *s, const lod_array *array, const char *plan) {
     return EXIT_DONE;
 }
 
+/* A path in the folder where the command was started, as its user would write it. */
+static const char *from_here(const char *path) {
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here) == NULL) return path;
+    const size_t length = strlen(here);
+    const bool is_below = strncmp(path, here, length) == 0 && path[length] == '/' && path[length + 1] != '/';
+    return is_below && path[length + 1] != '\0' ? path + length + 1 : path;
+}
+
 int lod_array_merge(session *s, const lod_array *array) {
-    mote_parts_report report;
+    mote_parts_report report = {.parts = 0};
+    char path[PATH_MAX] = "";
     session_note_inputs(s, &array->merge, 1);
-    const mote_status status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);
+    mote_status status = mote_lod_parts_output(s->ctx, array->merge, path, sizeof path);
+    if (status == MOTE_OK) status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);
+    const char *output = from_here(path);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : fail(s, status);
     if (code != EXIT_DONE) return code;
     /* One of the two is all zero. */
     const uint64_t points = report.folder.points + report.file.points;
     const uint64_t hash = report.file.file_bytes > 0 ? report.file.hash : report.folder.hash;
-    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; the folder of parts may go",
-                array->merge, text_count(points).chars, report.nodes, report.parts,
+    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; %s.parts may go", output,
+                text_count(points).chars, report.nodes, report.parts,
                 text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes + report.file.file_bytes).chars,
-                text_seconds(seconds_now() - s->started).chars);
+                text_seconds(seconds_now() - s->started).chars, output);
     if (s->options.json) {
         json_writer json;
         emit_start(&json, stdout, false);
         emit_open(&json, NULL, '{');
         emit_text(&json, "plan", array->merge);
+        emit_text(&json, "output", output);
         emit_report(&json, &report);
         emit_count(&json, "stored", points);
         emit_count(&json, "nodes", report.nodes);
@@ -228,7 +243,7 @@ int lod_array_merge(session *s, const lod_array *array) {
         emit_close(&json, '}');
         emit_end(&json);
     } else if (s->options.hash) {
-        print_out("%s  %s\n", text_hash(hash).chars, array->merge);
+        print_out("%s  %s\n", text_hash(hash).chars, output);
     }
     return EXIT_DONE;
 }

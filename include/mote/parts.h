@@ -266,6 +266,12 @@ MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, ui
 /// Cost     O(points), read and written once
 MOTE_API mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report);
 
+/// The output that a plan names, as an absolute path.
+/// path     [size_bytes] out
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (too short for it), MOTE_ERROR_IO, MOTE_ERROR_DATA (no plan),
+/// MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes);
+
 /// Removes OUTPUT.parts, which mote_lod_parts_make or a call with mote_parts_params.resumes has left. What is not of
 /// these stays, and all of it where another call is at work there.
 MOTE_API mote_status mote_lod_parts_clear(mote_context *ctx, const char *output);

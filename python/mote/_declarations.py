@@ -1824,6 +1824,7 @@ FUNCTIONS = {
     'mote_copc_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
     'mote_lod_parts_make': (c_int, (c_void_p, c_char_p, c_uint32, c_uint32, c_void_p)),
     'mote_lod_parts_merge': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),
+    'mote_lod_parts_output': (c_int, (c_void_p, c_char_p, c_char_p, c_uint64)),
     'mote_lod_parts_clear': (c_int, (c_void_p, c_char_p)),
     'mote_lod_parts_clear_resumed': (c_int, (c_void_p, c_char_p)),
     'mote_camera_defaults': (mote_camera, ()),

@@ -339,6 +339,11 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     return status;
 }
 
+mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    if (plan == NULL || path == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan, or no path");
+    return parts_plan_output(ctx, plan, path, size_bytes);
+}
+
 static mote_status clear(mote_context *ctx, const char *output, bool resumed) {
     parts_job job = {.ctx = ctx};
     mote_status status = parts_job_name(&job, output);
@@ -383,6 +388,11 @@ mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t pa
 mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report) {
     (void)plan, (void)verify;
     return refuse(ctx, report);
+}
+
+mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    (void)plan, (void)path, (void)size_bytes;
+    return refuse(ctx, NULL);
 }
 
 mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) {

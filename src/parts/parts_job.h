@@ -62,6 +62,8 @@ uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
 /* ---- parts_plan_read.c */
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
+/* mote_lod_parts_output */
+mote_status parts_plan_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes);
 /* Takes a plan from bytes, as parts_job_read does from a file. */
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
 

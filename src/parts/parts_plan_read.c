@@ -311,6 +311,32 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
     return MOTE_OK;
 }
 
+static mote_status take_output(mote_context *ctx, const char *plan, const mote_input *input, char *path,
+                               uint64_t size_bytes) {
+    json_error_t error;
+    json_t *json = json_loadb((const char *)input->data, input->size_bytes, JSON_REJECT_DUPLICATES, &error);
+    const char *output = json_string_value(json_object_get(json_object_get(json, "request"), "output"));
+    mote_status status = MOTE_OK;
+    if (output == NULL) {
+        status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: no plan of parts: it names no output", plan);
+    } else if (strlen(output) >= size_bytes) {
+        status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the name of its output is longer than the room for it", plan);
+    } else {
+        memcpy(path, output, strlen(output) + 1);
+    }
+    json_decref(json);
+    return status;
+}
+
+mote_status parts_plan_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    mote_input input;
+    MOTE_TRY(mote_input_open_part(ctx, plan, &input));
+    mote_status status = take_output(ctx, plan, &input, path, size_bytes);
+    if (status == MOTE_OK) status = mote_input_check(ctx, &input);
+    mote_input_close(ctx, &input);
+    return status;
+}
+
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path) {
     mote_input input;
     memset(job, 0, sizeof *job);
