@@ -202,7 +202,8 @@ int session_fail(session *s, mote_status status, bool reading) {
     switch (status) {
     case MOTE_OK: return EXIT_DONE;
     case MOTE_ERROR_ARGUMENT: return EXIT_USAGE;
-    case MOTE_ERROR_DATA: return EXIT_INPUT;
+    case MOTE_ERROR_DATA:
+    case MOTE_ERROR_CHANGED: return EXIT_INPUT;
     case MOTE_ERROR_MEMORY:
     case MOTE_ERROR_DISK: return EXIT_RESOURCES;
     case MOTE_ERROR_IO: return reading || is_of_input(s, message) ? EXIT_INPUT : EXIT_FAILED;

@@ -342,6 +342,8 @@ static int run_lod(session *s, const lod_options *o, const io_paths *paths) {
     task.cloud = cloud;
     if (code == EXIT_DONE) code = choose_attributes(s, o, &task, &columns);
     if (code == EXIT_DONE) code = build_and_write(s, o, &task, params);
+    if (code == EXIT_DONE && o->array.resumes && !o->plan)
+        mote_lod_parts_clear_resumed(s->ctx, paths->output); /* of a killed run */
     mote_potree_abandon(s->ctx, task.begun);
     free(columns);
     stage_drop(cloud);

@@ -2,16 +2,15 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "costs.h"
 #include "machine_memory.h"
 #include "print.h"
 #include "text.h"
-
-#define WORKERS_MAX 64u   /* mote_parts_params.workers */
-#define PARTS_MAX   1000u /* mote_parts_params.part_count */
 
 /* ---- usage */
 
@@ -39,14 +38,14 @@ int lod_array_check(const lod_array *array) {
     }
     if (array->verify && array->merge == NULL) return usage_error("lod", "--verify is for --merge PLAN and --into DIR");
     if (array->parts_given && array->plan == NULL) return usage_error("lod", "--parts is for --plan-parts");
-    if (array->parts_given && (array->parts < 1 || array->parts > PARTS_MAX)) {
-        return usage_error("lod", "--parts: %" PRIu64 " is not in 1..%u", array->parts, PARTS_MAX);
+    if (array->parts_given && (array->parts < 1 || array->parts > MOTE_PARTS_MAX)) {
+        return usage_error("lod", "--parts: %" PRIu64 " is not in 1..%d", array->parts, MOTE_PARTS_MAX);
     }
     if (array->workers > 0 && given > 0 && !array->resumes) {
         return usage_error("lod", "--workers: each part of a plan is a run of its own");
     }
-    if (array->workers > WORKERS_MAX) {
-        return usage_error("lod", "--workers: %" PRIu64 " is more than %u", array->workers, WORKERS_MAX);
+    if (array->workers > MOTE_PARTS_WORKERS_MAX) {
+        return usage_error("lod", "--workers: %" PRIu64 " is more than %d", array->workers, MOTE_PARTS_WORKERS_MAX);
     }
     return EXIT_DONE;
 }
@@ -129,6 +128,10 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     session_say(s, "%s: %s points in %u part%s of up to %s; each takes up to %s of memory", array->plan,
                 text_count(report.points).chars, report.parts, report.parts == 1 ? "" : "s",
                 text_count(report.largest_part).chars, text_bytes(report.part_memory_bytes).chars);
+    if (report.shared_points > 0) {
+        session_say(s, "%s %% of the points lie in chunks of several parts, for which the plan has read them",
+                    text_fixed(100 * (double)report.shared_points / (double)report.points, 0).chars);
+    }
     session_say(s, "next: mote lod --part i/%u %s for i = 1 … %u, then mote lod --merge %s", report.parts, array->plan,
                 report.parts, array->plan);
     if (report.skipped > 0) {
@@ -143,19 +146,15 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
     emit_count(&json, "skipped", report.skipped);
     emit_count(&json, "part_memory_bytes", report.part_memory_bytes);
     emit_count(&json, "scratch_bytes", report.scratch_bytes);
+    emit_count(&json, "shared_points", report.shared_points);
     told_emit(s, &json);
     emit_close(&json, '}');
     emit_end(&json);
     return EXIT_DONE;
 }
 
-/* Inputs are named by the plan alone: what is wrong with them says so. */
-static int fail(session *s, mote_status status) {
-    const char *message = mote_context_message(s->ctx);
-    const bool is_missing = strstr(message, ": cannot look at: ") != NULL;
-    return session_fail(s, status,
-                        status == MOTE_ERROR_DATA || is_missing || strstr(message, "make a new plan") != NULL);
-}
+/* A message names the plan or one of its inputs, which the command does not know: it is not to name them again. */
+static int fail(session *s, mote_status status) { return session_fail(s, status, status == MOTE_ERROR_DATA); }
 
 int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;
@@ -200,25 +199,38 @@ int lod_array_part(session *s, const lod_array *array, const char *plan) {
     return EXIT_DONE;
 }
 
+/* A path in the folder where the command was started, as its user would write it. */
+static const char *from_here(const char *path) {
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here) == NULL) return path;
+    const size_t length = strlen(here);
+    const bool is_below = strncmp(path, here, length) == 0 && path[length] == '/' && path[length + 1] != '/';
+    return is_below && path[length + 1] != '\0' ? path + length + 1 : path;
+}
+
 int lod_array_merge(session *s, const lod_array *array) {
-    mote_parts_report report;
+    mote_parts_report report = {.parts = 0};
+    char path[PATH_MAX] = "";
     session_note_inputs(s, &array->merge, 1);
-    const mote_status status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);
+    mote_status status = mote_lod_parts_output(s->ctx, array->merge, path, sizeof path);
+    if (status == MOTE_OK) status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);
+    const char *output = from_here(path);
     progress_clear(&s->bar);
     const int code = status == MOTE_OK ? session_commit(s) : fail(s, status);
     if (code != EXIT_DONE) return code;
     /* One of the two is all zero. */
     const uint64_t points = report.folder.points + report.file.points;
     const uint64_t hash = report.file.file_bytes > 0 ? report.file.hash : report.folder.hash;
-    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; the folder of parts may go",
-                array->merge, text_count(points).chars, report.nodes, report.parts,
+    session_say(s, "%s: %s points in %" PRIu64 " nodes, merged of %u parts, %s in %s; %s.parts may go", output,
+                text_count(points).chars, report.nodes, report.parts,
                 text_bytes(report.folder.octree_bytes + report.folder.hierarchy_bytes + report.file.file_bytes).chars,
-                text_seconds(seconds_now() - s->started).chars);
+                text_seconds(seconds_now() - s->started).chars, output);
     if (s->options.json) {
         json_writer json;
         emit_start(&json, stdout, false);
         emit_open(&json, NULL, '{');
         emit_text(&json, "plan", array->merge);
+        emit_text(&json, "output", output);
         emit_report(&json, &report);
         emit_count(&json, "stored", points);
         emit_count(&json, "nodes", report.nodes);
@@ -231,7 +243,7 @@ int lod_array_merge(session *s, const lod_array *array) {
         emit_close(&json, '}');
         emit_end(&json);
     } else if (s->options.hash) {
-        print_out("%s  %s\n", text_hash(hash).chars, array->merge);
+        print_out("%s  %s\n", text_hash(hash).chars, output);
     }
     return EXIT_DONE;
 }

@@ -100,7 +100,7 @@ int lod_run_in_parts(session *s, const lod_in_parts *task, bool *is_done) {
     if (!*is_done) return EXIT_DONE;
     const int code = status == MOTE_OK ? session_commit(s) : session_fail(s, status, false);
     if (code != EXIT_DONE) return code;
-    if (task->resumes) mote_lod_parts_clear(s->ctx, paths->output);
+    if (task->resumes) mote_lod_parts_clear_resumed(s->ctx, paths->output);
     if (report.resumed_parts > 0) {
         session_note(s, "%" PRIu64 " of %u parts were there already", report.resumed_parts, report.parts);
     }

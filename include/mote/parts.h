@@ -12,18 +12,21 @@
 extern "C" {
 #endif
 
+#define MOTE_PARTS_MAX         1000 ///< parts that there may be: as many files are open while they are joined
+#define MOTE_PARTS_WORKERS_MAX 64   ///< parts that may be built at once
+
 typedef struct mote_parts_params {
     uint64_t memory_bytes; ///< that the library may take; 0: what the context's limit leaves, without one a quarter of
                            ///< the machine's
     uint64_t part_points;  ///< a part has no more points than this, even where memory would hold more; 0: as many as
                            ///< memory holds
-    uint64_t part_count;   ///< about so many parts of the same size, at most 1,000; 0: as few as memory allows
+    uint64_t part_count;   ///< about so many parts of the same size, at most MOTE_PARTS_MAX; 0: as few as memory allows
     bool resumes;          ///< each part that is complete is kept beside the output, in a folder whose name ends in
                            ///< ".parts", and a call that finds some of the same inputs and parameters goes on from
-                           ///< there. mote_lod_parts_clear removes them when the output is in place
-    uint64_t workers;      ///< parts that are built at once, at most 64, each with its share of memory and threads;
-                           ///< fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU
-                           ///< one after the other
+                           ///< there. mote_lod_parts_clear_resumed removes them when the output is in place
+    uint64_t workers;      ///< parts that are built at once, at most MOTE_PARTS_WORKERS_MAX, each with its share of
+                           ///< memory and threads; fewer where memory does not hold so many. 0: one on each GPU of the
+                           ///< context, on the CPU one after the other
     uint64_t reserved[4];  ///< zero, see types.h
 } mote_parts_params;
 /// Parts that may take all that the context allows.
@@ -46,7 +49,8 @@ typedef struct mote_parts_report {
     uint64_t part_memory_bytes; ///< of a plan: what making its largest part takes, at most; where a call found before
                                 ///< all else that its memory holds no part: the least that does
     uint64_t workers;           ///< parts that were built at once
-    uint64_t reserved[5];       ///< zero, see types.h
+    uint64_t shared_points;     ///< of a plan: that it has read for several parts (OUTPUT.parts/shared)
+    uint64_t reserved[4];       ///< zero, see types.h
 } mote_parts_report;
 
 /// Whether mote_lod_write_parts does this: NULL, or why not, as a literal.
@@ -87,7 +91,7 @@ MOTE_API mote_status mote_order_whole_bytes(mote_context *ctx, const char *const
 /// report   out, may be NULL
 /// Returns  as mote_lod_build and mote_potree_write; MOTE_ERROR_UNSUPPORTED (other parameters; colours or positions
 ///          that must be looked at as a whole), MOTE_ERROR_MEMORY (one cell of the coarsest sampling grid has more
-///          points than fit), MOTE_ERROR_DISK
+///          points than fit), MOTE_ERROR_CHANGED (an input, while it was read), MOTE_ERROR_DISK
 /// Cost     O(points); each is read two to four times (of several inputs one time more), written twice and read twice
 MOTE_API mote_status mote_lod_write_parts(mote_context *ctx, const char *const *inputs, uint32_t input_count,
                                           const mote_read_params *reading, const mote_lod_params *params,
@@ -210,9 +214,9 @@ typedef struct mote_lod_update_report {
 /// parts    memory_bytes, part_points; may be NULL
 /// report   out, may be NULL
 /// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (a file to add is in the list; one to remove or replace is not, or more than
-///          one are of that name), MOTE_ERROR_IO (a file of the list is no longer what it was; another update is at
-///          work), MOTE_ERROR_UNSUPPORTED (the folder has no inputs.json, or one of another version), MOTE_ERROR_DATA,
-///          MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+///          one are of that name), MOTE_ERROR_CHANGED (a file of the list is gone, or no longer what it was),
+///          MOTE_ERROR_IO (another update is at work), MOTE_ERROR_UNSUPPORTED (the folder has no inputs.json, or one of
+///          another version), MOTE_ERROR_DATA, MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
 /// Cost     reads new files three times and those that reach into cells that lose points twice; copies the rest of the
 ///          folder. The first update of a folder reads all files once more, to learn what the next need not ask
 MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, const mote_lod_changes *changes,
@@ -225,7 +229,7 @@ MOTE_API mote_status mote_lod_update(mote_context *ctx, const char *folder, cons
 ///          plan has read for several of them
 /// parts    part_count, or memory_bytes that each part may take
 /// plan     the file, JSON; the name of an input is refused
-/// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes
+/// report   out, may be NULL: parts, largest_part, part_memory_bytes, scratch_bytes, shared_points
 /// Returns  as mote_lod_write_parts; MOTE_ERROR_UNSUPPORTED (built without jansson)
 /// Cost     O(points); each is read once or twice (of several inputs one time more), and a third time for checksums; up
 ///          to as many bytes are written as the points have raw, and copies of those that averages look at from other
@@ -248,8 +252,9 @@ MOTE_API mote_status mote_copc_parts_plan(mote_context *ctx, const char *const *
 /// of       the number of parts as the caller has it, which must be the plan's; 0: as the plan says
 /// report   out, may be NULL: points; rounds 0: it was there, 2: its points are too dense for one code, so that all
 ///          other parts are to be made once more (mote_lod_parts_merge says which)
-/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_IO (an
-///          input is no longer what the plan was made of), MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
+/// Returns  MOTE_OK, MOTE_ERROR_DATA (no plan), MOTE_ERROR_UNSUPPORTED (a plan of another version), MOTE_ERROR_CHANGED
+///          (an input, or what the plan has read for several parts, is gone, or no longer what it was: a new plan is
+///          needed), MOTE_ERROR_IO, MOTE_ERROR_MEMORY, MOTE_ERROR_DISK, MOTE_CANCELLED
 /// Cost     O(points of the part)
 MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, uint32_t part, uint32_t of,
                                          mote_parts_report *report);
@@ -261,9 +266,18 @@ MOTE_API mote_status mote_lod_parts_make(mote_context *ctx, const char *plan, ui
 /// Cost     O(points), read and written once
 MOTE_API mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verify, mote_parts_report *report);
 
+/// The output that a plan names, as an absolute path.
+/// path     [size_bytes] out
+/// Returns  MOTE_OK, MOTE_ERROR_ARGUMENT (too short for it), MOTE_ERROR_IO, MOTE_ERROR_DATA (no plan),
+/// MOTE_ERROR_MEMORY
+MOTE_API mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes);
+
 /// Removes OUTPUT.parts, which mote_lod_parts_make or a call with mote_parts_params.resumes has left. What is not of
-/// these stays.
+/// these stays, and all of it where another call is at work there.
 MOTE_API mote_status mote_lod_parts_clear(mote_context *ctx, const char *output);
+/// The same where it is of a call with mote_parts_params.resumes, and not of a plan: for who has the output now, in
+/// parts or in one piece.
+MOTE_API mote_status mote_lod_parts_clear_resumed(mote_context *ctx, const char *output);
 
 #ifdef __cplusplus
 }

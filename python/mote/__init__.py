@@ -13,8 +13,8 @@ from ._arrays import standard_name
 from ._cloud import Cloud, Column, concatenate
 from ._context import Context, devices
 from ._device import DeviceArray
-from ._errors import (ArgumentError, Cancelled, ColumnError, DeviceError, DiskError, Error, FormatError, IOError, KeywordError,
-                      MemoryError, PipeError, StateError, UnsupportedError, Warning)
+from ._errors import (ArgumentError, Cancelled, ChangedError, ColumnError, DeviceError, DiskError, Error, FormatError, IOError,
+                      KeywordError, MemoryError, PipeError, StateError, UnsupportedError, Warning)
 from ._gen import gen
 from ._io import Reader, open, read, write
 from ._library import version as __version__

@@ -11,6 +11,8 @@ MOTE_KNN_MAX_COMPRESSION = 1000000.0
 MOTE_ORDER_BITS = 21
 MOTE_ALL_FEATURES = 4294967295
 MOTE_NORMALS_MAX_GRAPH_K = 64
+MOTE_PARTS_MAX = 1000
+MOTE_PARTS_WORKERS_MAX = 64
 MOTE_RENDER_MAX_COORDINATE = 1.152921504606847e+18
 MOTE_RENDER_MAX_SIZE = 32768
 MOTE_RENDER_MAX_SAMPLES = 4
@@ -35,7 +37,7 @@ MOTE_VERSION_NUMBER = 100
 
 # What a caller writes for the members of each enum.
 ENUMS = {
-    'mote_status': {'ok': 0, 'error_argument': 1, 'error_data': 2, 'error_memory': 3, 'error_io': 4, 'error_disk': 5, 'error_unsupported': 6, 'error_device': 7, 'cancelled': 8, 'error_closed': 9},
+    'mote_status': {'ok': 0, 'error_argument': 1, 'error_data': 2, 'error_memory': 3, 'error_io': 4, 'error_disk': 5, 'error_unsupported': 6, 'error_device': 7, 'cancelled': 8, 'error_closed': 9, 'error_changed': 10},
     'mote_type': {'int8': 0, 'uint8': 1, 'int16': 2, 'uint16': 3, 'int32': 4, 'uint32': 5, 'int64': 6, 'uint64': 7, 'float32': 8, 'float64': 9},
     'mote_log_level': {'warning': 0, 'info': 1, 'note': 2},
     'mote_device_kind': {'auto': 0, 'cpu': 1, 'cuda': 2},
@@ -73,6 +75,7 @@ MOTE_ERROR_UNSUPPORTED = 6
 MOTE_ERROR_DEVICE = 7
 MOTE_CANCELLED = 8
 MOTE_ERROR_CLOSED = 9
+MOTE_ERROR_CHANGED = 10
 MOTE_INT8 = 0
 MOTE_UINT8 = 1
 MOTE_INT16 = 2
@@ -746,7 +749,8 @@ class mote_parts_report(Structure):
         ('resumed_parts', c_uint64),
         ('part_memory_bytes', c_uint64),
         ('workers', c_uint64),
-        ('reserved', c_uint64 * 5),
+        ('shared_points', c_uint64),
+        ('reserved', c_uint64 * 4),
     ]
 
 
@@ -1421,9 +1425,9 @@ FIELD_DOCS = {
     'mote_parts_params': {
         'memory_bytes': "that the library may take; 0: what the context's limit leaves, without one a quarter of the machine's",
         'part_points': 'a part has no more points than this, even where memory would hold more; 0: as many as memory holds',
-        'part_count': 'about so many parts of the same size, at most 1,000; 0: as few as memory allows',
-        'resumes': 'each part that is complete is kept beside the output, in a folder whose name ends in ".parts", and a call that finds some of the same inputs and parameters goes on from there. mote_lod_parts_clear removes them when the output is in place',
-        'workers': 'parts that are built at once, at most 64, each with its share of memory and threads; fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU one after the other',
+        'part_count': 'about so many parts of the same size, at most MOTE_PARTS_MAX; 0: as few as memory allows',
+        'resumes': 'each part that is complete is kept beside the output, in a folder whose name ends in ".parts", and a call that finds some of the same inputs and parameters goes on from there. mote_lod_parts_clear_resumed removes them when the output is in place',
+        'workers': 'parts that are built at once, at most MOTE_PARTS_WORKERS_MAX, each with its share of memory and threads; fewer where memory does not hold so many. 0: one on each GPU of the context, on the CPU one after the other',
     },
     'mote_parts_report': {
         'folder': 'zero where a COPC file is made',
@@ -1436,6 +1440,7 @@ FIELD_DOCS = {
         'resumed_parts': 'that were there already',
         'part_memory_bytes': 'of a plan: what making its largest part takes, at most; where a call found before all else that its memory holds no part: the least that does',
         'workers': 'parts that were built at once',
+        'shared_points': 'of a plan: that it has read for several parts (OUTPUT.parts/shared)',
     },
     'mote_lod_changes': {
         'add': 'files, folders and patterns, as of mote_cloud_read_many: they come behind all that stay',
@@ -1819,7 +1824,9 @@ FUNCTIONS = {
     'mote_copc_parts_plan': (c_int, (c_void_p, c_void_p, c_uint32, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_char_p, c_void_p)),
     'mote_lod_parts_make': (c_int, (c_void_p, c_char_p, c_uint32, c_uint32, c_void_p)),
     'mote_lod_parts_merge': (c_int, (c_void_p, c_char_p, c_bool, c_void_p)),
+    'mote_lod_parts_output': (c_int, (c_void_p, c_char_p, c_char_p, c_uint64)),
     'mote_lod_parts_clear': (c_int, (c_void_p, c_char_p)),
+    'mote_lod_parts_clear_resumed': (c_int, (c_void_p, c_char_p)),
     'mote_camera_defaults': (mote_camera, ()),
     'mote_camera_fit': (c_int, (c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32)),
     'mote_camera_project': (c_bool, (c_void_p, c_uint32, c_uint32, c_void_p, c_void_p, c_void_p, c_void_p)),

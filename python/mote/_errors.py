@@ -40,6 +40,10 @@ class PipeError(IOError):
     """The output is a pipe, and its reader has closed it."""
 
 
+class ChangedError(IOError):
+    """A file is gone, or is another now than a plan or an octree was made of."""
+
+
 class UnsupportedError(Error, NotImplementedError):
     """Valid, but this build, or this device, cannot do it."""
 
@@ -61,7 +65,7 @@ class Warning(UserWarning):
 
 
 _OF_STATUS = {1: ArgumentError, 2: FormatError, 3: MemoryError, 4: IOError, 5: DiskError, 6: UnsupportedError,
-              7: DeviceError, 8: Cancelled, 9: PipeError}
+              7: DeviceError, 8: Cancelled, 9: PipeError, 10: ChangedError}
 
 
 # The options of the command that messages of the library advise, as keywords.

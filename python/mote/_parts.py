@@ -105,7 +105,7 @@ def plan_parts(inputs, output, plan, *, bounds=None, keep_inputs=False, context=
 
     part_count   how many parts there are to be, about; or memory_bytes that each may take
     keep_inputs  as of lod_files
-    Returns      what it will be: parts, part_memory_bytes, largest_part, scratch_bytes
+    Returns      what it will be: parts, part_memory_bytes, largest_part, scratch_bytes, shared_points
     """
     context = _context.current(context)
     _refuse_foreign(plan)

@@ -3,7 +3,7 @@
 const char *mote_status_name(mote_status status) {
     static const char *const names[] = {"ok",           "bad argument",  "malformed data", "out of memory",
                                         "input/output", "no disk space", "unsupported",    "device failure",
-                                        "cancelled",    "pipe closed"};
+                                        "cancelled",    "pipe closed",   "file changed"};
     return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "unknown status";
 }
 

@@ -22,7 +22,6 @@
 #define PARTS_LEVEL         7u             /* of the cells that are counted first, at most: 2^21 counts are 16 MB */
 #define PARTS_CELL_POINTS   8u             /* of the points for each cell: then counts are few bytes a point */
 #define PARTS_STEP          4u             /* levels that a crowded cell is divided by: 4,096 cells, 32 KB of counts */
-#define PARTS_MAX           1000u          /* parts: files that are open while they are joined */
 #define PARTS_BUFFER_BYTES  (8u << 20)     /* written to a part at once, at most: a disk seeks once for it */
 #define PARTS_BUFFERS_BYTES (256ull << 20) /* of all parts together */
 #define PARTS_FIXED_BYTES   (24ull << 20)  /* tables of cells and nodes, the buffers of outputs and of joining */
@@ -149,18 +148,20 @@ typedef struct parts_run {
     uint64_t block_count, block_capacity;
     uint64_t flags[POTREE_MERGED];
     uint64_t points, skipped;
-    uint64_t largest_piece; /* points of the inputs that come at once */
-    uint64_t walk_bytes;    /* that the walk which counted them took, beside notes */
-    uint32_t workers;       /* parts that are built at once */
-    uint32_t passes;        /* over all parts, so far */
-    uint64_t share_bytes;   /* of memory, that a worker may take; 0: no bound */
-    uint64_t room_bytes;    /* for the points of the parts that are built at once */
-    uint64_t part_points;   /* that it holds */
-    uint64_t even_points;   /* of a part, about, where a number of parts is asked for; else part_points */
-    uint32_t wanted;        /* parts; 0: as few as memory allows */
-    uint64_t build_points;  /* of all parts; an update keeps others */
-    uint64_t cut_points;    /* of them in the ranges so far */
-    uint32_t cut_count;     /* of ranges so far that are built */
+    uint64_t largest_piece;  /* points of the inputs that come at once */
+    uint64_t walk_bytes;     /* that the walk which counted them took, beside notes */
+    uint32_t workers;        /* parts that are built at once */
+    uint32_t passes;         /* over all parts, so far */
+    uint64_t share_bytes;    /* of memory, that a worker may take; 0: no bound */
+    uint64_t room_bytes;     /* for the points of the parts that are built at once */
+    uint64_t all_bytes;      /* of memory, of all workers */
+    uint64_t part_points;    /* that it holds */
+    uint64_t crowded_points; /* of the largest cell that cannot be cut and has more than even_points */
+    uint64_t even_points;    /* of a part, about, where a number of parts is asked for; else part_points */
+    uint32_t wanted;         /* parts; 0: as few as memory allows */
+    uint64_t build_points;   /* of all parts; an update keeps others */
+    uint64_t cut_points;     /* of them in the ranges so far */
+    uint32_t cut_count;      /* of ranges so far that are built */
     parts_range *ranges;
     uint64_t range_capacity;
     uint32_t *part_of; /* [8^level + 1] the part that has the first code of the cell */
@@ -339,6 +340,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* The memory of all that builds one part after the other, where the largest has so many points. */
+uint64_t parts_least_bytes(const parts_run *run, uint64_t points);
 /* Of writing the file, where that may be more. */
 uint64_t parts_writing_bytes(const parts_run *run);
 /* The same of a part whose range is known, with what it looks at of others. */
@@ -498,6 +501,9 @@ mote_status parts_walk(parts_run *run, bool to_scratch);
 /* ---- parts_workers.c: all parts, several at once */
 /* Makes one part, with run->ctx; *lacks_fine: nothing was written, as all parts are to choose by fine codes. */
 typedef mote_status (*parts_maker)(parts_run *run, void *user, uint32_t part, bool *lacks_fine);
+/* Begins the progress of work on all points: half of what is left until parts are joined, as long as it is not known
+   whether there is more. */
+mote_progress_span parts_enter_pass(parts_run *run);
 /* Makes all parts but those of done, which may be NULL, run->workers at a time, the largest first; stops where one
    lacks fine codes. */
 mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine);

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <mote_have.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "parts/parts_job.h"
 #include "parts/parts_notes.h"
@@ -34,9 +33,12 @@ static void find_prices(parts_run *run, const parts_job *job, double seconds) {
 }
 
 static mote_status make_plan(parts_run *run, parts_job *job, const char *output, const mote_parts_params *params,
-                             const char *plan) {
+                             const char *plan, int *lock) {
     const double begin = mote_seconds(), since = parts_processor_seconds();
     MOTE_TRY(parts_job_begin(run, output, job));
+    MOTE_TRY(parts_job_lock(job, lock));
+    MOTE_TRY(parts_job_check_resumes(job));
+    MOTE_TRY(parts_job_ask(run, job));
     const double bytes = input_bytes(job);
     run->prices.byte_seconds = bytes > 0 ? (parts_processor_seconds() - since) / bytes : 0;
     const double counting = parts_processor_seconds();
@@ -61,6 +63,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
     for (uint32_t p = 0; p < run->part_count; p++) {
         const uint64_t limit = parts_limit_bytes(run, p);
         run->report->scratch_bytes += parts_file_bytes(run, p);
+        run->report->shared_points += run->ranges[p].shared.points;
         if (limit > run->report->part_memory_bytes) run->report->part_memory_bytes = limit;
     }
     return MOTE_OK;
@@ -81,6 +84,7 @@ static mote_status write_plan(mote_context *ctx, const char *const *inputs, uint
     mote_parts_report unread;
     parts_job job = {.ctx = NULL};
     parts_run run;
+    int lock = -1;
     parts_start(ctx, report != NULL ? report : &unread, &run);
     run.is_copc = run.has_numbers = copc != NULL;
     if (copc != NULL) run.writing = *copc;
@@ -95,9 +99,9 @@ static mote_status write_plan(mote_context *ctx, const char *const *inputs, uint
     run.prices.open_seconds = run.source.open_seconds;
     if (status == MOTE_OK && run.is_copc) status = parts_copc_check(&run, output);
     if (status == MOTE_OK) status = mote_outputs_check(ctx, plan);
-    if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan);
+    if (status == MOTE_OK) status = make_plan(&run, &job, output, &own, plan, &lock);
     status = parts_end(&run, status);
-    if (status != MOTE_OK && job.folder != NULL) rmdir(job.folder); /* nothing is in it but what others have made */
+    parts_job_unlock(&job, lock);
     parts_job_close(&job);
     return is_held ? status : mote_outputs_release(ctx, status);
 }
@@ -335,17 +339,22 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     return status;
 }
 
-mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) {
-    size_t length = output != NULL ? strlen(output) : 0;
-    if (length == 0) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "the name of the output is empty");
-    while (length > 1 && output[length - 1] == '/') length--;
-    char *folder = mote_alloc(ctx, length + 7, "parts");
-    if (folder == NULL) return MOTE_ERROR_MEMORY;
-    snprintf(folder, length + 7, "%.*s.parts", (int)length, output);
-    parts_job_remove(folder);
-    mote_free(ctx, folder);
-    return MOTE_OK;
+mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    if (plan == NULL || path == NULL) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no name of the plan, or no path");
+    return parts_plan_output(ctx, plan, path, size_bytes);
 }
+
+static mote_status clear(mote_context *ctx, const char *output, bool resumed) {
+    parts_job job = {.ctx = ctx};
+    mote_status status = parts_job_name(&job, output);
+    if (status == MOTE_OK) status = parts_job_remove(&job, resumed);
+    parts_job_close(&job);
+    return status;
+}
+
+mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) { return clear(ctx, output, false); }
+
+mote_status mote_lod_parts_clear_resumed(mote_context *ctx, const char *output) { return clear(ctx, output, true); }
 
 #else
 
@@ -381,7 +390,17 @@ mote_status mote_lod_parts_merge(mote_context *ctx, const char *plan, bool verif
     return refuse(ctx, report);
 }
 
+mote_status mote_lod_parts_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    (void)plan, (void)path, (void)size_bytes;
+    return refuse(ctx, NULL);
+}
+
 mote_status mote_lod_parts_clear(mote_context *ctx, const char *output) {
+    (void)output;
+    return refuse(ctx, NULL);
+}
+
+mote_status mote_lod_parts_clear_resumed(mote_context *ctx, const char *output) {
     (void)output;
     return refuse(ctx, NULL);
 }

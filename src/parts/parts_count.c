@@ -1,5 +1,6 @@
 /* The first walk over the points: their box, their flags, how many lie in each cell; and the ranges that follow. */
 #include <math.h>
+#include <stdio.h>
 
 #include "core/color.h"
 #include "device/backend.h"
@@ -161,12 +162,16 @@ mote_status parts_check_colors(const parts_run *run) {
     return MOTE_OK;
 }
 
+/* Whether cells of the root's sampling grid may be cut. */
+static bool goes_deep(const parts_run *run) {
+    return run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
+}
+
 void parts_choose_level(parts_run *run) {
-    const bool goes_deep = run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
     const uint32_t grid_level = (uint32_t)__builtin_ctz(run->lod.grid);
-    run->level = goes_deep ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
+    run->level = goes_deep(run) ? 1 : grid_level < PARTS_LEVEL ? grid_level : PARTS_LEVEL;
     const uint64_t cells = run->source.count / PARTS_CELL_POINTS;
-    while (goes_deep && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
+    while (goes_deep(run) && run->level < PARTS_LEVEL && 1ull << 3 * run->level < cells) run->level++;
     run->cell_count = 1ull << 3 * run->level;
 }
 
@@ -187,18 +192,9 @@ mote_status parts_count(parts_run *run) {
 
 /* Where memory holds the cell, a part may as well be larger than others. */
 static mote_status add_block(parts_run *run, uint32_t level, uint64_t cell, uint64_t points) {
-    const bool goes_deep = run->lod.filter == MOTE_LOD_FILTER_NONE && run->lod.sampling != MOTE_LOD_FIRST;
-    if (points <= run->part_points && (!goes_deep || level == MOTE_ORDER_BITS)) return MOTE_OK;
-    if (!goes_deep) {
-        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: one cell of %u a side has more than %llu points, and only random sampling "
-                         "without a filter goes on in parts of it; a larger --memory would do",
-                         1u << level, (unsigned long long)run->part_points);
-    }
-    if (level == MOTE_ORDER_BITS) {
-        return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: more than %llu points lie in one place; a larger --memory would do",
-                         (unsigned long long)run->part_points);
+    if (!goes_deep(run) || level == MOTE_ORDER_BITS) {
+        if (points > run->crowded_points) run->crowded_points = points;
+        return MOTE_OK;
     }
     if (!mote_reserve(run->ctx, (void **)&run->blocks, &run->block_capacity, run->block_count + 1, sizeof *run->blocks,
                       "points by cell")) {
@@ -259,8 +255,30 @@ static mote_status add_crowded(parts_run *run, uint32_t level, uint64_t cell, co
     return points > run->even_points ? add_block(run, level, cell, points) : MOTE_OK;
 }
 
+/* What cannot be cut has to fit. All is counted by now, so that what would do is known; not where a GPU, or the caller,
+   wants fewer points, nor where parts look at points of others, which are not counted yet. */
+static mote_status check_crowded(const parts_run *run) {
+    const uint64_t needed = parts_least_bytes(run, run->crowded_points);
+    char cause[128], advice[64] = "a larger --memory would do";
+    if (run->crowded_points <= run->part_points) return MOTE_OK;
+    if (goes_deep(run)) {
+        snprintf(cause, sizeof cause, "%llu points lie in one place", (unsigned long long)run->crowded_points);
+    } else {
+        snprintf(cause, sizeof cause, "one cell of %u a side has %llu points", 1u << run->level,
+                 (unsigned long long)run->crowded_points);
+    }
+    if (run->crowded_points <= UINT32_MAX && needed > run->all_bytes && !parts_looks_around(run)) {
+        snprintf(advice, sizeof advice, "--memory %lluM or more would do", parts_as_memory(needed));
+    }
+    return mote_fail(run->ctx, MOTE_ERROR_MEMORY, "out of memory: %s, more than %llu%s; %s", cause,
+                     (unsigned long long)run->part_points,
+                     goes_deep(run) ? "" : ", and only random sampling without a filter goes on in parts of it",
+                     advice);
+}
+
 mote_status parts_count_crowded(parts_run *run) {
     uint64_t before = 0;
+    run->crowded_points = 0;
     for (uint64_t c = 0; c < run->cell_count; c++) {
         if (!parts_keeps(run, c)) MOTE_TRY(add_crowded(run, run->level, c, run->first, c));
     }
@@ -276,5 +294,5 @@ mote_status parts_count_crowded(parts_run *run) {
         }
         before = now;
     }
-    return MOTE_OK;
+    return check_crowded(run);
 }

@@ -174,10 +174,10 @@ mote_status parts_cut(parts_run *run) {
     for (; c < run->cell_count; c++) {
         if (has_place(run, c)) MOTE_TRY(add_counted(run, c, even));
     }
-    if (run->part_count > PARTS_MAX) {
+    if (run->part_count > MOTE_PARTS_MAX) {
         return mote_fail(run->ctx, MOTE_ERROR_MEMORY,
-                         "out of memory: %u parts of %llu points, more than %u; a larger --memory would do",
-                         run->part_count, (unsigned long long)run->part_points, PARTS_MAX);
+                         "out of memory: %u parts of %llu points, more than %d; a larger --memory would do",
+                         run->part_count, (unsigned long long)run->part_points, MOTE_PARTS_MAX);
     }
     finish(run);
     return parts_place_ranges(run);

@@ -16,9 +16,10 @@
 #define READ_NUMBER 2u
 #define READ_OF     3u
 
-/* Ranges of cells that are kept or changed in turn: each is a part with a file of its own, of which PARTS_MAX may be.
+/* Ranges of cells that are kept or changed in turn: each is a part with a file of its own, of which MOTE_PARTS_MAX may
+ * be.
  */
-#define RANGES_MAX (PARTS_MAX / 2)
+#define RANGES_MAX (MOTE_PARTS_MAX / 2)
 
 typedef struct cell_box {
     uint32_t low[3], high[3]; /* both within */

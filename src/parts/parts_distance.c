@@ -13,6 +13,7 @@
    A piece is a cell of any level. A round ends at the coarsest level for which pieces that memory holds have, with what
    is around them, at most COPIES_FEW times the points of the list. All is read and written from front to end, but what
    is around pieces. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -304,9 +305,11 @@ static mote_status choose_piece(round_work *work, const distance_piece *piece);
 static mote_status choose_wider(round_work *work, const distance_piece *piece) {
     const distance_piece wider = {piece->cell, piece->reach + (piece->reach + 1) / 2};
     distance_pieces pieces;
+    const mote_progress_span whole = mote_progress_hold(work->run->ctx); /* its time was reckoned as one piece's */
     mote_status status = cut_piece(work->run, &wider, work->round->first, work->most, UINT64_MAX, &pieces);
     if (status == MOTE_OK && !pieces.is_held) status = distance_fail_room(work->run, work->most);
     for (uint64_t i = 0; i < pieces.count && status == MOTE_OK; i++) status = choose_piece(work, &pieces.list[i]);
+    mote_progress_leave(work->run->ctx, whole);
     mote_free(work->run->ctx, pieces.list);
     return status;
 }
@@ -330,9 +333,12 @@ static mote_status choose_pieces(round_work *work, const distance_pieces *pieces
     if (work->round->first > 0) MOTE_TRY(parts_listed_open(run, d->output, name, work->next));
     work->next->count = work->progress.kept;
     mote_stage(run->ctx, "sampling");
-    const mote_progress_span whole = mote_progress_hold(run->ctx);
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 1);
+    const double share = 1 / fmax(1, (double)pieces->count);
     mote_status status = MOTE_OK;
     while (work->progress.pieces < pieces->count && status == MOTE_OK) {
+        const double begin = share * (double)work->progress.pieces;
+        mote_progress_next(run->ctx, whole, begin, begin + share);
         status = choose_piece(work, &pieces->list[work->progress.pieces++]);
         work->progress.kept = work->next->count;
         if (status == MOTE_OK) status = distance_note_piece(run, &work->progress);
@@ -466,15 +472,31 @@ static mote_status take_all_back(parts_run *run) {
 
 /* ---- all */
 
+/* A round has far fewer points than the one before: it takes half of what is left of the sampling. */
+static mote_status choose_rounds(parts_run *run) {
+    struct parts_distance *d = run->distance;
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 1);
+    mote_status status = MOTE_OK;
+    uint32_t end = 0;
+    for (uint32_t p = 0; p < run->part_count; p++) end = d->finest[p] > end ? d->finest[p] : end;
+    if (d->round_count > 0) end = d->rounds[d->round_count - 1].first; /* rounds of an earlier run */
+    for (int r = 0; end > 0 && d->list.count > 0 && status == MOTE_OK; r++) {
+        mote_progress_next(run->ctx, whole, 1 - ldexp(1, -r), 1 - ldexp(0.5, -r));
+        status = run_round(run, end, &end);
+    }
+    mote_progress_leave(run->ctx, whole);
+    return status;
+}
+
 mote_status parts_distance_choose(parts_run *run) {
     struct parts_distance *d = run->distance;
-    uint32_t end = 0;
     if (d == NULL) return MOTE_OK;
     MOTE_TRY(list_parts(run));
     run->listed_bytes = LISTED_POINT_BYTES * d->list.count;
-    for (uint32_t p = 0; p < run->part_count; p++) end = d->finest[p] > end ? d->finest[p] : end;
-    if (d->round_count > 0) end = d->rounds[d->round_count - 1].first; /* rounds of an earlier run */
-    while (end > 0 && d->list.count > 0) MOTE_TRY(run_round(run, end, &end));
+    const mote_progress_span whole = parts_enter_pass(run);
+    const mote_status status = choose_rounds(run);
+    mote_progress_leave(run->ctx, whole);
+    MOTE_TRY(status);
     parts_listed_close(&d->list);
     return take_all_back(run);
 }

@@ -1,10 +1,11 @@
 /* The files of the parts of a plan: names, checksums, and writing them. */
-#define _GNU_SOURCE /* O_CLOEXEC, unlinkat */
+#define _GNU_SOURCE /* flock, O_CLOEXEC, O_DIRECTORY, unlinkat */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mote_have.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,55 +15,20 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 
-#define OWN_PLAN     "plan.json" /* of a run that may go on; an array's plan is where its user wants it */
-#define FINE         "fine-"     /* of an empty file, and then the plan's checksum: another plan may need none */
-#define HASHED_BYTES (1u << 20)  /* at once */
-
-static int open_hashed(mote_context *ctx, const char *path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (file < 0) mote_system_error(ctx, path, "open");
-    return file;
-}
-
-/* Adds bytes of a file to a checksum, up to its end. buffer: [HASHED_BYTES] */
-static mote_status hash_bytes(mote_context *ctx, const char *path, int file, uint64_t at, uint64_t size_bytes,
-                              uint8_t *buffer, potree_hash *sum) {
-    for (const uint64_t end = at + size_bytes; at < end;) {
-        const ssize_t got = pread(file, buffer, end - at < HASHED_BYTES ? end - at : HASHED_BYTES, (off_t)at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return mote_system_error(ctx, path, "read");
-        if (got == 0) break;
-        potree_hash_add(sum, buffer, (uint64_t)got);
-        at += (uint64_t)got;
-    }
-    return MOTE_OK;
-}
-
-mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
-    potree_hash sum = potree_hash_begin();
-    uint8_t *buffer = mote_alloc(ctx, HASHED_BYTES, "checksums");
-    const int file = buffer != NULL ? open_hashed(ctx, path) : -1;
-    mote_status status = file >= 0 ? MOTE_OK : mote_context_status(ctx);
-    for (uint64_t at = 0; status == MOTE_OK && at == sum.size_bytes; at += HASHED_BYTES) {
-        status = hash_bytes(ctx, path, file, at, HASHED_BYTES, buffer, &sum);
-        if (status == MOTE_OK) status = mote_progress_again(ctx);
-    }
-    if (file >= 0) close(file);
-    mote_free(ctx, buffer);
-    *size_bytes = sum.size_bytes;
-    *hash = potree_hash_end(&sum);
-    return status;
-}
+#define OWN_PLAN "plan.json" /* of a run that may go on; an array's plan is where its user wants it */
+#define LOCK     "lock"
+#define FINE     "fine-" /* of an empty file, and then the plan's checksum: another plan may need none */
 
 /* wanted: [count] of which; NULL: of all */
 static mote_status hash_blocks(mote_context *ctx, const char *path, int file, uint64_t count, const bool *wanted,
                                uint8_t *buffers, uint64_t *hashes) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
     for (uint64_t b = 0; b < count; b++) {
-        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * HASHED_BYTES;
+        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * POTREE_HASHED_BYTES;
         potree_hash sum = potree_hash_begin();
         if ((wanted != NULL && !wanted[b]) || mote_stop(ctx)) continue;
-        if (hash_bytes(ctx, path, file, b * PARTS_HASHED_BYTES, PARTS_HASHED_BYTES, buffer, &sum) != MOTE_OK) continue;
+        if (potree_hash_bytes(ctx, path, file, b * PARTS_HASHED_BYTES, PARTS_HASHED_BYTES, buffer, &sum) != MOTE_OK)
+            continue;
         hashes[b] = mote_hash_pair(0, potree_hash_end(&sum));
     }
     MOTE_TRY(mote_stopped(ctx));
@@ -71,8 +37,8 @@ static mote_status hash_blocks(mote_context *ctx, const char *path, int file, ui
 
 mote_status parts_hash_blocks(mote_context *ctx, const char *path, uint64_t count, const bool *wanted,
                               uint64_t *hashes) {
-    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * HASHED_BYTES, "checksums");
-    const int file = buffers != NULL ? open_hashed(ctx, path) : -1;
+    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * POTREE_HASHED_BYTES, "checksums");
+    const int file = buffers != NULL ? potree_hash_open(ctx, path) : -1;
     mote_status status = file >= 0 ? MOTE_OK : mote_context_status(ctx);
     if (status == MOTE_OK) status = hash_blocks(ctx, path, file, count, wanted, buffers, hashes);
     if (file >= 0) close(file);
@@ -98,11 +64,56 @@ mote_status parts_job_make_folder(const parts_job *job) {
     return mote_system_error(job->ctx, job->folder, "create the folder");
 }
 
+#define LOCK_ATTEMPTS 100u /* at a file that others take away meanwhile */
+
+/* Whether the file is the one of this name: who has locked one that was taken away has locked nothing. */
+static bool is_there(int file, const char *path) {
+    struct stat own, now;
+    return fstat(file, &own) == 0 && stat(path, &now) == 0 && own.st_dev == now.st_dev && own.st_ino == now.st_ino;
+}
+
+static mote_status take_lock(const parts_job *job, const char *path, int *lock) {
+    for (unsigned attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        MOTE_TRY(parts_job_make_folder(job));
+        *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (*lock < 0 && errno == ENOENT) continue; /* the folder went with the run that had it */
+        if (*lock < 0) return mote_system_error(job->ctx, path, "create");
+        const bool is_busy = flock(*lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (!is_busy && is_there(*lock, path)) return MOTE_OK;
+        close(*lock);
+        *lock = -1;
+        if (is_busy) return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: another run is at work in it", job->folder);
+    }
+    return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: others make and remove it all the time", job->folder);
+}
+
+mote_status parts_job_lock(const parts_job *job, int *lock) {
+    char *path = parts_job_path(job, LOCK);
+    *lock = -1;
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    const mote_status status = take_lock(job, path, lock);
+    mote_free(job->ctx, path);
+    return status;
+}
+
+/* The file goes before the lock does, so that nobody else's is taken away. */
+static void give_lock(const char *folder, int lock) {
+    const int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0) unlinkat(directory, LOCK, 0);
+    if (directory >= 0) close(directory);
+    close(lock);
+    rmdir(folder);
+}
+
+void parts_job_unlock(const parts_job *job, int lock) {
+    if (lock >= 0) give_lock(job->folder, lock);
+}
+
 /* Names that this, parts_resume.c and parts_distance_kept.c give, and the temporary ones of files that were not
  * completed. */
 static bool is_ours(const char *name) {
     static const char *const endings[] = {".octree", ".json",   ".fine.octree", ".fine.json",
-                                          OWN_PLAN,  "scratch", "lock",         PARTS_SHARED};
+                                          OWN_PLAN,  "scratch", LOCK,           PARTS_SHARED};
     const size_t digits = strspn(name, "0123456789");
     if (strncmp(name, FINE, strlen(FINE)) == 0) return true;
     if (strncmp(name, PARTS_DISTANCE, strlen(PARTS_DISTANCE)) == 0) return true;
@@ -120,12 +131,12 @@ static bool is_ours(const char *name) {
     return false;
 }
 
-/* keep: a name that stays; NULL: none. The plan goes last: parts without one are an array's. */
-static void remove_files(const char *folder, const char *keep) {
+/* All but the lock. The plan goes last: parts without one are an array's. */
+static void remove_files(const char *folder) {
     DIR *directory = opendir(folder);
     if (directory == NULL) return;
     for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
-        if (keep != NULL && strcmp(entry->d_name, keep) == 0) continue;
+        if (strcmp(entry->d_name, LOCK) == 0) continue;
         if (strcmp(entry->d_name, OWN_PLAN) != 0 && is_ours(entry->d_name)) {
             unlinkat(dirfd(directory), entry->d_name, 0);
         }
@@ -134,27 +145,61 @@ static void remove_files(const char *folder, const char *keep) {
     closedir(directory);
 }
 
-mote_status parts_job_check_folder(const parts_job *job) {
-    bool has_plan = false, has_parts = false;
-    DIR *directory = opendir(job->folder);
-    if (directory == NULL) return MOTE_OK; /* what is wrong with it is said when it is made */
+/* What is in a folder: the plan of a run that may go on; parts, or what an array's plan has read for them. */
+static void look_into(const char *folder, bool *has_plan, bool *has_parts) {
+    DIR *directory = opendir(folder);
+    *has_plan = *has_parts = false;
+    if (directory == NULL) return; /* what is wrong with it is said when it is made */
     for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
         const char *name = entry->d_name;
-        has_plan = has_plan || strcmp(name, OWN_PLAN) == 0;
-        has_parts = has_parts || strcmp(name, PARTS_SHARED) == 0 || (name[0] >= '0' && name[0] <= '9' && is_ours(name));
+        *has_plan = *has_plan || strcmp(name, OWN_PLAN) == 0;
+        *has_parts =
+            *has_parts || strcmp(name, PARTS_SHARED) == 0 || (name[0] >= '0' && name[0] <= '9' && is_ours(name));
     }
     closedir(directory);
+}
+
+mote_status parts_job_check_resumes(const parts_job *job) {
+    bool has_plan, has_parts;
+    look_into(job->folder, &has_plan, &has_parts);
+    if (!has_plan) return MOTE_OK;
+    return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT,
+                     "%s: has what a run with --resume was killed over: end that, name another output, or remove it",
+                     job->folder);
+}
+
+mote_status parts_job_check_folder(const parts_job *job) {
+    bool has_plan, has_parts;
+    look_into(job->folder, &has_plan, &has_parts);
     if (has_plan || !has_parts) return MOTE_OK;
     return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT,
                      "%s: has parts of a job array, which --resume would remove: name another output, or remove them",
                      job->folder);
 }
 
-void parts_job_clean(const parts_job *job) { remove_files(job->folder, "lock"); }
+void parts_job_clean(const parts_job *job) { remove_files(job->folder); }
 
-void parts_job_remove(const char *folder) {
-    remove_files(folder, NULL);
+/* Unless another run is at work in it. */
+static void remove_folder(const char *folder, const char *path, bool resumed) {
+    bool has_plan, has_parts;
+    const int lock = open(path, O_RDWR | O_CLOEXEC);
+    const bool is_busy = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (lock >= 0 && (is_busy || !is_there(lock, path))) {
+        close(lock);
+        return;
+    }
+    look_into(folder, &has_plan, &has_parts);
+    if (!resumed || has_plan || !has_parts) remove_files(folder);
+    if (lock >= 0) give_lock(folder, lock);
     rmdir(folder);
+}
+
+mote_status parts_job_remove(const parts_job *job, bool resumed) {
+    char *path = parts_job_path(job, LOCK);
+    if (path == NULL) return MOTE_ERROR_MEMORY;
+    remove_folder(job->folder, path, resumed);
+    mote_free(job->ctx, path);
+    return MOTE_OK;
 }
 
 /* ---- fine codes */
@@ -335,7 +380,7 @@ mote_status parts_nodes_read(parts_run *run, uint32_t part, const char *path, co
 mote_status parts_records_check(const parts_run *run, uint32_t part, const char *path, bool *is_right) {
     mote_context *ctx = run->ctx;
     const uint32_t count = run->is_copc ? run->chunks[part].node_count : run->trees[part].node_count;
-    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * HASHED_BYTES, "checksums");
+    uint8_t *buffers = mote_alloc(ctx, (uint64_t)ctx->threads * POTREE_HASHED_BYTES, "checksums");
     int wrong = 0;
     if (buffers == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads) shared(wrong)
@@ -344,10 +389,10 @@ mote_status parts_records_check(const parts_run *run, uint32_t part, const char 
         const uint64_t at = is_copc ? run->chunks[part].places[n].at : run->trees[part].places[n].offset;
         const uint64_t size_bytes =
             is_copc ? run->chunks[part].places[n].size_bytes : run->trees[part].places[n].size_bytes;
-        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * HASHED_BYTES;
+        uint8_t *buffer = buffers + (uint64_t)mote_thread_number() * POTREE_HASHED_BYTES;
         potree_hash sum = potree_hash_begin();
         if (size_bytes == 0 || mote_stop(ctx)) continue;
-        if (hash_bytes(ctx, path, run->files[part], at, size_bytes, buffer, &sum) != MOTE_OK) continue;
+        if (potree_hash_bytes(ctx, path, run->files[part], at, size_bytes, buffer, &sum) != MOTE_OK) continue;
         const uint64_t hash = potree_hash_end(&sum);
         if (is_copc ? mote_hash_pair(0, hash) == run->chunks[part].places[n].hash
                     : hash == run->trees[part].places[n].hash)

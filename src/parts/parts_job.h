@@ -34,9 +34,13 @@ typedef struct parts_job {
 } parts_job;
 
 /* ---- parts_request.c: what was asked for, and of which inputs */
-/* Looks at all inputs, and makes a plan that says no more than that. Close the job in either case. */
+/* Begins a job of a name. Close it in either case. */
 mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job);
+/* Looks at all inputs, and makes a plan that says no more than that. */
+mote_status parts_job_ask(parts_run *run, parts_job *job);
 void parts_job_close(parts_job *job);
+/* Names the output, and the folder of its parts. */
+mote_status parts_job_name(parts_job *job, const char *output);
 /* Whether the folder is to know its files (mote_potree_params.origin). */
 bool parts_job_keeps_inputs(const parts_job *job);
 /* Opens the inputs that a plan names, with the parameters that it has, but for what was found. */
@@ -58,6 +62,8 @@ uint64_t parts_file_bytes(const parts_run *run, uint32_t part);
 
 /* ---- parts_plan_read.c */
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
+/* mote_lod_parts_output */
+mote_status parts_plan_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes);
 /* Takes a plan from bytes, as parts_job_read does from a file. */
 mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
 
@@ -65,14 +71,20 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
 /* A name in the folder: "FOLDER/NAME", for mote_free. */
 char *parts_job_path(const parts_job *job, const char *name);
 mote_status parts_job_make_folder(const parts_job *job);
+/* Makes the folder one's own for as long as a run that may go on, or a plan, is at work in it: another one is refused.
+   A kill gives it back. */
+mote_status parts_job_lock(const parts_job *job, int *lock);
+/* Gives it back, and removes the folder where nothing is in it. lock: -1: was not taken */
+void parts_job_unlock(const parts_job *job, int lock);
+/* Whether a plan may have it: nothing is there that a killed run may go on with. */
+mote_status parts_job_check_resumes(const parts_job *job);
 /* Whether a run that may go on may have the folder: there are no parts in it, or they are of such a run. */
 mote_status parts_job_check_folder(const parts_job *job);
 /* Removes the files in the folder that are ours, but for the lock. */
 void parts_job_clean(const parts_job *job);
-/* Removes these files, and the folder, unless it holds anything else. */
-void parts_job_remove(const char *folder);
-/* Size and checksum of a file. */
-mote_status parts_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash);
+/* Removes these files, and the folder, unless it holds anything else, or a run is at work in it.
+   resumed  only where they are of a run that may go on, and not of an array */
+mote_status parts_job_remove(const parts_job *job, bool resumed);
 /* The checksums of its blocks. wanted: [count] of which; NULL: of all */
 mote_status parts_hash_blocks(mote_context *ctx, const char *path, uint64_t count, const bool *wanted,
                               uint64_t *hashes);

@@ -54,7 +54,8 @@ bool parts_is_learnt(const potree_inputs *inputs) {
 }
 
 bool parts_learnt_hash(const potree_input *input, uint64_t *hash) {
-    return input->learnt != NULL && parts_take_bits(input->learnt, "hash", hash);
+    *hash = input->hash;
+    return input->is_hashed || (input->learnt != NULL && parts_take_bits(input->learnt, "hash", hash));
 }
 
 void parts_take_known(const potree_inputs *list, uint64_t i, parts_known *known, bool *ok) {
@@ -123,7 +124,7 @@ static mote_status find_all(potree_inputs *list, parts_source *source, bool *wan
         json_incref(all->json[i]);
         json_decref(holder);
         if (!ok) return mote_fail(list->ctx, MOTE_ERROR_MEMORY, "out of memory: inputs.json");
-        if (wanted[i]) MOTE_TRY(parts_hash_file(list->ctx, input->path, &size_bytes, &all->hashes[i]));
+        if (wanted[i]) MOTE_TRY(potree_hash_file(list->ctx, input->path, &size_bytes, &all->hashes[i]));
     }
     return MOTE_OK;
 }

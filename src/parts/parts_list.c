@@ -57,6 +57,8 @@ static mote_status append(parts_update *update, const potree_input *known, const
     update->from[i] = from;
     update->is_new[i] = from == PARTS_NEW;
     if (known == NULL) return MOTE_OK;
+    input->is_hashed = known->is_hashed;
+    input->hash = known->hash;
     json_incref(known->learnt);
     input->learnt = known->learnt;
     return MOTE_OK;
@@ -173,7 +175,7 @@ mote_status parts_is_same(parts_update *update, const potree_input *was, bool ve
         *is_same = was->modified_ns == modified_ns;
         return MOTE_OK;
     }
-    MOTE_TRY(parts_hash_file(update->ctx, was->path, &size_bytes, &now));
+    MOTE_TRY(potree_hash_file(update->ctx, was->path, &size_bytes, &now));
     *is_same = now == hash;
     return MOTE_OK;
 }
@@ -185,7 +187,7 @@ mote_status parts_check_kept(parts_update *update, bool verify) {
         if (update->from[i] == PARTS_NEW) continue;
         MOTE_TRY(parts_is_same(update, &update->was.list[update->from[i]], verify, &is_same));
         if (is_same) continue;
-        return mote_fail(update->ctx, MOTE_ERROR_IO,
+        return mote_fail(update->ctx, MOTE_ERROR_CHANGED,
                          "%s: was changed since %s was made of it; --replace it, or --remove it",
                          update->is.list[i].path, update->folder);
     }
@@ -198,7 +200,7 @@ mote_status parts_check_again(parts_update *update) {
         uint64_t size_bytes, modified_ns;
         MOTE_TRY(potree_input_look(update->ctx, input->path, &size_bytes, &modified_ns));
         if (size_bytes == input->size_bytes && modified_ns == input->modified_ns) continue;
-        return mote_fail(update->ctx, MOTE_ERROR_IO, "%s: changed while it was read", input->path);
+        return mote_fail(update->ctx, MOTE_ERROR_CHANGED, "%s: changed while it was read", input->path);
     }
     return MOTE_OK;
 }

@@ -130,7 +130,8 @@ static mote_status take_manifest(const parts_run *run, const parts_job *job, uin
     if (version != PARTS_PLAN_VERSION) *why = "its manifest is of another version";
     if (version != PARTS_PLAN_VERSION || !parts_take_bits(root, "plan", &plan)) return MOTE_OK;
     if (plan != job->hash) *why = "it was made by another plan";
-    if (plan != job->hash || !parts_take_count(root, "part", PARTS_MAX, &number) || number != part + 1) return MOTE_OK;
+    if (plan != job->hash || !parts_take_count(root, "part", MOTE_PARTS_MAX, &number) || number != part + 1)
+        return MOTE_OK;
     if (!parts_take_count(root, "points", UINT32_MAX, &points) || points != run->ranges[part].points) return MOTE_OK;
     if (!parts_take_count(root, "nodes", UINT32_MAX / 2, &nodes) || nodes == 0 ||
         !parts_take_count(root, "finest", LOD_MAX_LEVELS, &finest) ||

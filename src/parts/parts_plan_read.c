@@ -248,7 +248,7 @@ static mote_status take_parts(const parts_job *job, parts_run *run) {
     const json_t *list = json_object_get(job->json, "parts");
     const size_t count = json_array_size(list);
     uint64_t sum = 0;
-    if (count == 0 || count > PARTS_MAX) return wrong_root(job, "\"parts\"");
+    if (count == 0 || count > MOTE_PARTS_MAX) return wrong_root(job, "\"parts\"");
     run->ranges = mote_alloc_zero(job->ctx, count * sizeof *run->ranges, "parts");
     if (run->ranges == NULL) return MOTE_ERROR_MEMORY;
     run->part_count = (uint32_t)count;
@@ -309,6 +309,32 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
         if (bytes > run->room_bytes) run->room_bytes = bytes;
     }
     return MOTE_OK;
+}
+
+static mote_status take_output(mote_context *ctx, const char *plan, const mote_input *input, char *path,
+                               uint64_t size_bytes) {
+    json_error_t error;
+    json_t *json = json_loadb((const char *)input->data, input->size_bytes, JSON_REJECT_DUPLICATES, &error);
+    const char *output = json_string_value(json_object_get(json_object_get(json, "request"), "output"));
+    mote_status status = MOTE_OK;
+    if (output == NULL) {
+        status = mote_fail(ctx, MOTE_ERROR_DATA, "%s: no plan of parts: it names no output", plan);
+    } else if (strlen(output) >= size_bytes) {
+        status = mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the name of its output is longer than the room for it", plan);
+    } else {
+        memcpy(path, output, strlen(output) + 1);
+    }
+    json_decref(json);
+    return status;
+}
+
+mote_status parts_plan_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes) {
+    mote_input input;
+    MOTE_TRY(mote_input_open_part(ctx, plan, &input));
+    mote_status status = take_output(ctx, plan, &input, path, size_bytes);
+    if (status == MOTE_OK) status = mote_input_check(ctx, &input);
+    mote_input_close(ctx, &input);
+    return status;
 }
 
 mote_status parts_job_read(parts_run *run, parts_job *job, const char *path) {

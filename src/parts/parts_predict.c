@@ -158,13 +158,16 @@ mote_status parts_sample_make(parts_run *run, const char *path) {
     sample_cost costs[2];
     memset(costs, 0, sizeof costs);
     mote_stage(run->ctx, "predict");
-    const mote_progress_span whole = mote_progress_hold(run->ctx);
+    const mote_progress_span whole = parts_enter_pass(run), pass = run->ctx->progress_span;
+    mote_progress_next(run->ctx, pass, 0, 0);
     mote_status status = make_sample(run, 1, path, &costs[0]);
+    mote_progress_next(run->ctx, pass, 0.1, 0.1);
     if (status == MOTE_OK) status = make_sample(run, PARTS_WINDOWS, path, &costs[1]);
     /* Another process's work would tell, so that the least of three times is what it takes. */
     const double most = AGAIN_SHARE * prices->point_seconds * (double)run->points;
     for (int again = 0; again < 2 && status == MOTE_OK && costs[1].seconds < most; again++) {
         const double before = costs[1].seconds;
+        mote_progress_next(run->ctx, pass, 0.4 + 0.3 * again, 0.4 + 0.3 * again);
         status = make_sample(run, PARTS_WINDOWS, path, &costs[1]);
         costs[1].seconds = before < costs[1].seconds ? before : costs[1].seconds;
     }

@@ -33,8 +33,8 @@ static char *absolute(mote_context *ctx, const char *path) {
     return out;
 }
 
-static mote_status name_output(parts_job *job, const char *output) {
-    size_t length = strlen(output);
+mote_status parts_job_name(parts_job *job, const char *output) {
+    size_t length = output != NULL ? strlen(output) : 0;
     if (length == 0) return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT, "the name of the output is empty");
     job->output = absolute(job->ctx, output);
     if (job->output == NULL) return MOTE_ERROR_MEMORY;
@@ -159,7 +159,10 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
     memset(job, 0, sizeof *job);
     job->ctx = run->ctx;
     MOTE_TRY(check_reading(run));
-    MOTE_TRY(name_output(job, output));
+    return parts_job_name(job, output);
+}
+
+mote_status parts_job_ask(parts_run *run, parts_job *job) {
     job->json = json_object();
     json_t *request = json_object();
     const bool ok = parts_add(job->json, "mote_plan", json_integer(PARTS_PLAN_VERSION)) &&
@@ -211,14 +214,20 @@ static mote_status take_parameters(parts_job *job, const json_t *request, mote_r
     return refusal == NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: %s", job->path, refusal);
 }
 
+/* Of an input that was there, and readable, when the plan was made. */
+static mote_status look_at(const parts_job *job, const char *path, struct stat *info) {
+    if (stat(path, info) == 0 && access(path, R_OK) == 0) return MOTE_OK;
+    return mote_fail(job->ctx, MOTE_ERROR_CHANGED, "%s: cannot look at: %s", path, strerror(errno));
+}
+
 /* A plan's own names are those of files: a pattern in one would mean others. */
 static mote_status find_paths(const parts_job *job, const json_t *inputs, const char **paths) {
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         struct stat info;
         paths[i] = json_string_value(json_object_get(json_array_get(inputs, i), "path"));
         if (paths[i] == NULL) return wrong(job, "\"path\" of an input");
-        if (stat(paths[i], &info) != 0) return mote_system_error(job->ctx, paths[i], "look at");
-        if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no file", paths[i]);
+        MOTE_TRY(look_at(job, paths[i], &info));
+        if (!S_ISREG(info.st_mode)) return mote_fail(job->ctx, MOTE_ERROR_CHANGED, "%s: is no file", paths[i]);
     }
     return MOTE_OK;
 }
@@ -247,7 +256,7 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
     mote_read_params reading;
     if (count == 0 || count > UINT32_MAX) return wrong(job, "\"inputs\"");
     if (output == NULL) return wrong(job, "\"output\"");
-    MOTE_TRY(name_output(job, output));
+    MOTE_TRY(parts_job_name(job, output));
     MOTE_TRY(take_parameters(job, request, &reading, run));
     const char **paths = mote_alloc(job->ctx, count * sizeof *paths, "inputs");
     if (paths == NULL) return MOTE_ERROR_MEMORY;
@@ -268,8 +277,8 @@ mote_status parts_job_open_inputs(parts_job *job, parts_run *run) {
 }
 
 static mote_status other_file(const parts_job *job, const char *path, const char *what) {
-    return mote_fail(job->ctx, MOTE_ERROR_IO, "%s: is no longer the file that %s was made of (%s); make a new plan",
-                     path, job->path, what);
+    return mote_fail(job->ctx, MOTE_ERROR_CHANGED,
+                     "%s: is no longer the file that %s was made of (%s); make a new plan", path, job->path, what);
 }
 
 mote_status parts_job_check_inputs(const parts_job *job) {
@@ -283,7 +292,7 @@ mote_status parts_job_check_inputs(const parts_job *job) {
             json_array_size(json_object_get(input, "hashes")) != block_count(size)) {
             return wrong(job, "an input");
         }
-        if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
+        MOTE_TRY(look_at(job, path, &info));
         if ((uint64_t)info.st_size != size) return other_file(job, path, "another size");
     }
     return MOTE_OK;
@@ -312,7 +321,7 @@ static mote_status is_written(const parts_job *job, size_t i, const char *path, 
     if (!parts_take_bits(json_array_get(json_object_get(job->json, "written_at"), i), NULL, &before)) {
         return wrong(job, "the time of an input");
     }
-    if (stat(path, &info) != 0) return mote_system_error(job->ctx, path, "look at");
+    MOTE_TRY(look_at(job, path, &info));
     *is = written_at(&info) != before;
     return MOTE_OK;
 }

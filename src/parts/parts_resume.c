@@ -1,17 +1,15 @@
 /* The same in one process, of which each step that is done is kept: a plan, the records of all parts beside each
    other, the files of each part. A run that is killed anywhere is gone on with from the last of them.
 
-     OUT.parts/   lock         held while a run is at work; the system gives it back when that is killed
+     OUT.parts/   lock         held while a run is at work; it stays after a kill, and is nobody's then
                   plan.json    when records are distributed: what is asked for, and found
                   scratch      the records, a part behind the other, and copies of those that averages of others look
                                at; complete where it is there
                   distance…    what sampling by distance has done: parts_distance.h
                   N.octree, N.json */
-#define _GNU_SOURCE /* flock, O_CLOEXEC */
-#include <errno.h>
+#define _GNU_SOURCE /* O_CLOEXEC */
 #include <fcntl.h>
 #include <mote_have.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,21 +17,6 @@
 
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
-
-static mote_status take_lock(const parts_job *job, int *lock) {
-    MOTE_TRY(parts_job_make_folder(job));
-    char *path = parts_job_path(job, "lock");
-    if (path == NULL) return MOTE_ERROR_MEMORY;
-    mote_status status = MOTE_OK;
-    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*lock < 0) {
-        status = mote_system_error(job->ctx, path, "create");
-    } else if (flock(*lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        status = mote_fail(job->ctx, MOTE_ERROR_IO, "%s: another run is at work in it", job->folder);
-    }
-    mote_free(job->ctx, path);
-    return status;
-}
 
 /* ---- what is there */
 
@@ -225,14 +208,15 @@ mote_status parts_resume(parts_run *run, const char *output, const mote_parts_pa
     parts_job job = {.ctx = NULL};
     int lock = -1;
     mote_status status = parts_job_begin(run, output, &job);
-    if (status == MOTE_OK) status = take_lock(&job, &lock);
+    if (status == MOTE_OK) status = parts_job_lock(&job, &lock);
+    if (status == MOTE_OK) status = parts_job_ask(run, &job);
     char *plan = status == MOTE_OK ? parts_job_path(&job, "plan.json") : NULL;
     char *scratch = status == MOTE_OK ? parts_job_path(&job, "scratch") : NULL;
     if (status == MOTE_OK && (plan == NULL || scratch == NULL)) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = make_all(run, &job, params, plan, scratch);
     parts_distance_end(run);
     run->kept_folder = NULL;
-    if (lock >= 0) close(lock);
+    parts_job_unlock(&job, lock);
     mote_free(ctx, plan);
     mote_free(ctx, scratch);
     parts_job_close(&job);

@@ -23,12 +23,15 @@ uint64_t parts_memory_bytes(const parts_run *run, uint64_t points) {
 }
 
 /* No part is there any more then. Beside what a thread reads with, it has an encoder, the records of a chunk, what
-   these become, by doubling, and chunks that wait, whose bytes are hardly more than those of their records. */
+   these become, by doubling, and chunks that wait, whose bytes are hardly more than those of their records; small
+   clouds have fewer chunks than threads could work at. */
 uint64_t parts_writing_bytes(const parts_run *run) {
     if (!run->is_laz) return 0;
     const uint64_t chunk_bytes = (uint64_t)LAZ_CHUNK_POINTS * (run->record_bytes + run->added_bytes);
-    const uint64_t thread_bytes = PARTS_THREAD_BYTES + ENCODER_BYTES + (3 + LAZ_CODED_AHEAD) * chunk_bytes;
-    return PARTS_FIXED_BYTES + thread_bytes * (uint64_t)run->ctx->threads;
+    const uint64_t threads = (uint64_t)run->ctx->threads, chunks = run->source.count / LAZ_CHUNK_POINTS + 1;
+    const uint64_t busy = threads < chunks ? threads : chunks;
+    const uint64_t waiting = LAZ_CODED_AHEAD * threads < chunks ? LAZ_CODED_AHEAD * threads : chunks;
+    return PARTS_FIXED_BYTES + (PARTS_THREAD_BYTES + ENCODER_BYTES) * threads + (3 * busy + waiting) * chunk_bytes;
 }
 
 uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {
@@ -38,6 +41,8 @@ uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {
     return parts_memory_bytes(run, 0) + points * (run->record_bytes + PARTS_AVERAGED_BYTES) +
            copies * (run->record_bytes + PARTS_COPY_BYTES);
 }
+
+_Static_assert(TEAM_MAX == MOTE_PARTS_WORKERS_MAX, "as many workers as a team may have");
 
 uint32_t parts_workers(const mote_context *ctx, const mote_parts_params *params) {
     if (params->workers == 0) return mote_team_default(ctx);

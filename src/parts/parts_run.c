@@ -32,9 +32,9 @@ static mote_status check(mote_context *ctx, const mote_read_params *reading, con
     MOTE_TRY(mote_check_reserved(ctx, run->potree.reserved, sizeof run->potree.reserved, "mote_potree_params",
                                  "mote_potree_defaults()"));
     MOTE_TRY(potree_check_params(ctx, &run->potree));
-    if (parts->part_count > PARTS_MAX) {
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu parts are more than %u", (unsigned long long)parts->part_count,
-                         PARTS_MAX);
+    if (parts->part_count > MOTE_PARTS_MAX) {
+        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%llu parts are more than %d", (unsigned long long)parts->part_count,
+                         MOTE_PARTS_MAX);
     }
     return lod_check_params(ctx, &run->lod);
 }
@@ -148,12 +148,25 @@ void parts_take_room(parts_run *run, const mote_parts_params *params) {
     limit_points(run, params, taken < run->share_bytes ? taken : run->share_bytes);
 }
 
+/* Beside the points of parts. */
+static uint64_t shared_bytes(const parts_run *run) {
+    return run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run);
+}
+
+uint64_t parts_least_bytes(const parts_run *run, uint64_t points) {
+    parts_run one = *run;
+    one.workers = 1;
+    one.share_bytes = 0; /* as if it were roomy */
+    const uint64_t part = shared_bytes(run) + parts_memory_bytes(&one, points),
+                   writing = shared_bytes(run) + parts_writing_bytes(run);
+    return part > writing ? part : writing;
+}
+
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
     const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
-    const uint64_t shared = run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run),
-                   rest = room > shared ? room - shared : 0;
+    const uint64_t shared = shared_bytes(run), rest = room > shared ? room - shared : 0;
     const uint64_t writing = shared + parts_writing_bytes(run);
     uint64_t taken = 0;
     for (run->workers = parts_workers(ctx, params);; run->workers--) {
@@ -169,6 +182,7 @@ static mote_status find_room(parts_run *run, const mote_parts_params *params) {
                          "out of memory: %llu bytes hold no part of %u points; --memory %lluM or more would do",
                          (unsigned long long)room, PARTS_LEAST_POINTS, parts_as_memory(least));
     }
+    run->all_bytes = room;
     limit_points(run, params, taken);
     return MOTE_OK;
 }
@@ -179,7 +193,7 @@ static uint32_t find_wanted(const parts_run *run, const mote_parts_params *param
     if (params->part_count > 0 || run->workers == 1) return (uint32_t)params->part_count;
     const uint64_t least = (run->build_points + run->part_points - 1) / run->part_points;
     const uint64_t rounds = least > 0 ? (least + run->workers - 1) / run->workers : 1;
-    return rounds * run->workers < PARTS_MAX ? (uint32_t)(rounds * run->workers) : PARTS_MAX;
+    return rounds * run->workers < MOTE_PARTS_MAX ? (uint32_t)(rounds * run->workers) : MOTE_PARTS_MAX;
 }
 
 /* ---- all */

@@ -47,7 +47,7 @@ mote_status parts_read_at(mote_context *ctx, int file, const char *path, uint64_
 }
 
 mote_status parts_changed(const parts_run *run) {
-    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s%s: changed while it was read", run->source.list.paths[0],
+    return mote_fail(run->ctx, MOTE_ERROR_CHANGED, "%s%s: changed while it was read", run->source.list.paths[0],
                      run->source.list.count > 1 ? ", or another input" : "");
 }
 

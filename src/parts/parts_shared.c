@@ -160,7 +160,7 @@ static mote_status open_shared(const parts_run *run, const parts_job *job, share
     f->file = open(f->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (f->file >= 0) return MOTE_OK;
     if (errno != ENOENT) return mote_system_error(run->ctx, f->path, "open");
-    return mote_fail(run->ctx, MOTE_ERROR_IO,
+    return mote_fail(run->ctx, MOTE_ERROR_CHANGED,
                      "%s: is not there, with the points that %s has read for several parts; make a new plan", f->path,
                      job->path);
 }
@@ -170,10 +170,17 @@ static void close_shared(const shared_file *f) {
     mote_free(f->run->ctx, f->path);
 }
 
+static mote_status is_another(const shared_file *f) {
+    return mote_fail(f->run->ctx, MOTE_ERROR_CHANGED, "%s: is not what %s was written with; make a new plan", f->path,
+                     f->job->path);
+}
+
 /* Bytes of the file, that have this checksum. */
 static mote_status read_shared(const shared_file *f, uint64_t at, uint64_t size_bytes, uint64_t hash, scattering *to) {
     const parts_run *run = f->run;
     potree_hash sum = potree_hash_begin();
+    struct stat info;
+    if (fstat(f->file, &info) == 0 && (uint64_t)info.st_size < at + size_bytes) return is_another(f);
     uint8_t *buffer = mote_alloc(run->ctx, READ_BYTES, "checksums");
     mote_status status = buffer != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (uint64_t done = 0; done < size_bytes && status == MOTE_OK; done += READ_BYTES) {
@@ -186,8 +193,7 @@ static mote_status read_shared(const shared_file *f, uint64_t at, uint64_t size_
     }
     mote_free(run->ctx, buffer);
     if (status != MOTE_OK || potree_hash_end(&sum) == hash) return status;
-    return mote_fail(run->ctx, MOTE_ERROR_IO, "%s: is not what %s was written with; make a new plan", f->path,
-                     f->job->path);
+    return is_another(f);
 }
 
 mote_status parts_shared_load(const parts_run *run, const parts_job *job, uint32_t part, uint8_t *records) {

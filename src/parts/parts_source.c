@@ -73,7 +73,7 @@ static mote_status open_reader(parts_source *source, uint64_t input) {
     if (status == MOTE_OK) MOTE_TRY(take_spans(source, input));
     if (status == MOTE_OK) take_share(source, mote_reader_count(source->reader));
     if (status != MOTE_OK || !source->was_opened || is_as_before(source, input)) return status;
-    return mote_fail(source->ctx, MOTE_ERROR_IO, "%s: changed while it was read", path);
+    return mote_fail(source->ctx, MOTE_ERROR_CHANGED, "%s: changed while it was read", path);
 }
 
 static mote_status read_next(parts_source *source, const mote_cloud **piece) {

@@ -60,9 +60,13 @@ static mote_status write_in_core(parts_update *update, const char *const *paths,
     mote_lod *lod = NULL;
     mote_read_params reading = update->is.reading;
     reading.prepare_order = true;
+    const mote_progress_span whole = mote_progress_enter(ctx, 0, 0.4);
     mote_status status = mote_cloud_read_many(ctx, paths, (uint32_t)update->is.count, &reading, &cloud);
+    mote_progress_next(ctx, whole, 0.4, 0.8);
     if (status == MOTE_OK) status = mote_lod_build(ctx, cloud, &update->is.lod, &lod);
+    mote_progress_next(ctx, whole, 0.8, 1);
     if (status == MOTE_OK) status = mote_potree_write(ctx, lod, update->folder, potree, &report->folder);
+    mote_progress_leave(ctx, whole);
     if (status == MOTE_OK) {
         report->points = mote_cloud_count(cloud);
         report->skipped = mote_lod_skipped(lod);

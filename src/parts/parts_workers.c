@@ -24,6 +24,11 @@ static mote_status make_item(void *user, mote_context *worker, uint32_t part) {
     return MOTE_OK;
 }
 
+mote_progress_span parts_enter_pass(parts_run *run) {
+    const double left = ldexp(0.35, -(int)run->passes++);
+    return mote_progress_enter(run->ctx, 0.85 - left, 0.85 - left / 2);
+}
+
 mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const bool *done, bool *lacks_fine) {
     mote_context *ctx = run->ctx;
     parts_turn turn = {run, make, user, done, false};
@@ -36,9 +41,7 @@ mote_status parts_make_all(parts_run *run, parts_maker make, void *user, const b
     const uint32_t workers = run->workers < run->part_count ? run->workers : run->part_count;
     run->report->workers = workers;
     const uint64_t bound = ctx->params.memory_limit_bytes > 0 ? run->share_bytes : 0;
-    /* Half of what is left until the parts are joined, as long as it is not known whether there is another pass. */
-    const double left = ldexp(0.35, -(int)run->passes++);
-    const mote_progress_span whole = mote_progress_enter(ctx, 0.85 - left, 0.85 - left / 2);
+    const mote_progress_span whole = parts_enter_pass(run);
     mote_status status = mote_team_begin(ctx, workers, bound, &team);
     if (status == MOTE_OK) status = mote_team_run(&team, &work);
     mote_team_end(&team);

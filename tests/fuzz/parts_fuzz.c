@@ -33,8 +33,9 @@ static void remove_outputs(void) {
         unlink(path);
     }
     rmdir(output_path());
-    snprintf(path, sizeof path, "%s.parts", output_path());
-    parts_job_remove(path);
+    mote_context *ctx = fuzz_context();
+    mote_lod_parts_clear(ctx, output_path());
+    fuzz_end(ctx, NULL);
 }
 
 static const char *input_path(void) {

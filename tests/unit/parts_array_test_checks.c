@@ -167,11 +167,13 @@ void inputs_may_not_change(void **state) {
     t.parts = 2;
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     array_change_byte(t.paths[0], 5000);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_CHANGED,
+                 "(other bytes); make a new plan");
     assert_int_equal(truncate(t.paths[0], 4999), 0);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "(another size); make a new plan");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_CHANGED,
+                 "(another size); make a new plan");
     assert_int_equal(unlink(t.paths[0]), 0);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "cloud_0.las");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_CHANGED, "cloud_0.las");
     mote_context_destroy(ctx);
 }
 

@@ -103,14 +103,17 @@ void parts_check_what_they_read(void **state) {
     assert_int_equal(stat(t.paths[0], &info), 0);
     assert_true(info.st_size > 13 << 20); /* two blocks with a checksum each: the last part reads the second alone */
     array_change_byte(t.paths[0], (12 << 20) + 7);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_CHANGED,
+                 "(other bytes); make a new plan");
     keep_time(t.paths[0], &info);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_CHANGED,
+                 "(other bytes); make a new plan");
     assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
     array_change_byte(t.paths[0], (12 << 20) + 7);
     array_change_byte(t.paths[0], 100); /* what is of no point, all look at */
     keep_time(t.paths[0], &info);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_IO, "(other bytes); make a new plan");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_CHANGED,
+                 "(other bytes); make a new plan");
     array_change_byte(t.paths[0], 100); /* the same bytes are right, whenever they were written */
     for (uint32_t p = 2; p <= 4; p++) assert_int_equal(mote_lod_parts_make(ctx, t.plan, p, 0, NULL), MOTE_OK);
     assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
@@ -197,14 +200,14 @@ void shared_points_are_checked(void **state) {
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     snprintf(file, sizeof file, "%s.parts/shared", t.output);
     array_change_byte(file, 5000);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_IO, "shared: is not what");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_CHANGED, "shared: is not what");
     assert_int_equal(mote_lod_parts_make(ctx, t.plan, 3, 0, NULL), MOTE_OK); /* it reads others */
     array_change_byte(file, 5000);
     assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
     assert_int_equal(truncate(file, 100000), 0);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_IO, "shared: was cut by others");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_CHANGED, "shared: is not what");
     assert_int_equal(unlink(file), 0);
-    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_IO, "shared: is not there");
+    array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 4, 0, NULL), MOTE_ERROR_CHANGED, "shared: is not there");
     /* The same plan again writes the same file, with which parts go on; another one does not. */
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     array_make_all(ctx, &t, 4);
@@ -216,7 +219,7 @@ void shared_points_are_checked(void **state) {
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     snprintf(file, sizeof file, "%s.parts/2.json", t.output);
     assert_int_equal(unlink(file), 0);
-    array_expect(ctx, mote_lod_parts_make(ctx, first_plan, 2, 0, NULL), MOTE_ERROR_IO, "shared: is not what");
+    array_expect(ctx, mote_lod_parts_make(ctx, first_plan, 2, 0, NULL), MOTE_ERROR_CHANGED, "shared: is not what");
     assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
     assert_int_not_equal(access(t.output, F_OK), -1);
     snprintf(file, sizeof file, "%s.parts", t.output);
@@ -252,7 +255,7 @@ void what_others_have_is_checked(void **state) {
         const long first = (long)(by_filter ? at * record_bytes : at);
         assert_true(first < info.st_size);
         array_change_byte(file, first);
-        array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_IO, "shared: is not what");
+        array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_CHANGED, "shared: is not what");
         assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
         array_change_byte(file, first);
         memcpy(own + 1, "x", 1);

@@ -37,6 +37,7 @@ void trees_beyond_32_bits(void **state);
 /* ---- parts_test_distance.c */
 void distances_of_parts(void **state);
 void distances_of_few_points(void **state);
+void distances_show_progress(void **state);
 void distances_survive_failures(void **state);
 
 /* ---- parts_test_normals.c */

@@ -91,6 +91,40 @@ static mote_status write_parts(mote_context *ctx, void *user) {
     return mote_lod_write_parts(ctx, &path, 1, NULL, &params, test_path("parts_failed"), NULL, &parts, NULL);
 }
 
+/* How often progress of the sampling was another than before. */
+typedef struct sampling_watch {
+    double last;
+    uint32_t steps;
+    bool went_back;
+} sampling_watch;
+
+static bool watch_sampling(void *user, double done, const char *stage) {
+    sampling_watch *watch = user;
+    if (done < watch->last) watch->went_back = true;
+    if (done > watch->last && strcmp(stage, "sampling") == 0) watch->steps++;
+    watch->last = done;
+    return true;
+}
+
+/* Sampling by distance takes the most time of all steps: whoever watches sees that it goes on. */
+void distances_show_progress(void **state) {
+    (void)state;
+    const parts_kind six = {"six", 5000, 0, 0, 6, false};
+    sampling_watch watch = {.last = 0};
+    mote_context_params own = mote_context_defaults();
+    mote_context *files = test_context(2), *ctx = NULL;
+    const char *path = parts_cloud_file(files, &six, "las");
+    own.threads = 2;
+    own.progress = watch_sampling;
+    own.progress_user = &watch;
+    assert_int_equal(mote_context_create(&own, &ctx), MOTE_OK);
+    assert_int_equal(write_parts(ctx, (void *)(uintptr_t)path), MOTE_OK);
+    assert_false(watch.went_back);
+    if (watch.steps < 20) fail_msg("%u steps of sampling", watch.steps);
+    mote_context_destroy(ctx);
+    mote_context_destroy(files);
+}
+
 static mote_status write_copc(mote_context *ctx, void *user) {
     const char *path = user;
     const mote_parts_params parts = small_parts();

@@ -289,7 +289,7 @@ static void a_file_that_joins_meets_the_folder(void **state) {
     expect(ctx, change(ctx, &t, t.paths[INNER], NULL, NULL, &report));
     /* Asked for, it is found. */
     const mote_lod_changes changes = {.add = (const char *const[]){t.paths[OVER]}, .add_count = 1, .verify = true};
-    assert_int_equal(mote_lod_update(ctx, t.folder, &changes, NULL, &report), MOTE_ERROR_IO);
+    assert_int_equal(mote_lod_update(ctx, t.folder, &changes, NULL, &report), MOTE_ERROR_CHANGED);
     assert_non_null(strstr(mote_context_message(ctx), "update_0.las"));
     mote_context_destroy(ctx);
 }
@@ -452,7 +452,7 @@ static void refusals(void **state) {
     /* A file that stays was written to. */
     const test_content content = content_of(1, 3);
     write_file(ctx, t.paths[1], &content);
-    refuse(ctx, &t, t.paths[5], NULL, NULL, MOTE_ERROR_IO, "update_1.las: was changed since");
+    refuse(ctx, &t, t.paths[5], NULL, NULL, MOTE_ERROR_CHANGED, "update_1.las: was changed since");
     /* Of another version, damaged, without. */
     rewrite(t.folder, "\"mote_inputs\": 1", "\"mote_inputs\": 2");
     refuse(ctx, &t, t.paths[5], NULL, NULL, MOTE_ERROR_UNSUPPORTED, "version 2");

@@ -190,6 +190,14 @@ potree_hash potree_hash_begin(void);
 /* However bytes are divided among calls, the checksum is the same. */
 void potree_hash_add(potree_hash *hash, const void *data, uint64_t size_bytes);
 uint64_t potree_hash_end(const potree_hash *hash);
+/* Adds bytes of a file, up to its end. buffer: [POTREE_HASHED_BYTES] */
+#define POTREE_HASHED_BYTES (1u << 20) /* at once */
+mote_status potree_hash_bytes(mote_context *ctx, const char *path, int file, uint64_t at, uint64_t size_bytes,
+                              uint8_t *buffer, potree_hash *sum);
+/* Opens a file for it; -1: failed. */
+int potree_hash_open(mote_context *ctx, const char *path);
+/* Size and checksum of a file. */
+mote_status potree_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash);
 /* Adds the checksum of data to a chain. */
 uint64_t potree_hash_chain(uint64_t before, const void *data, uint64_t size_bytes);
 
@@ -232,10 +240,7 @@ mote_status potree_octree_write_brotli(potree_octree *octree);
 mote_status potree_octree_write_batches(potree_octree *octree);
 
 /* ---- records in pieces, from a GPU: potree_batches.c */
-#define POTREE_HASHED_POINTS 32u /* records that are whole steps of the checksum, whatever their size */
-
-/* A run of points in the order of the file: of whole nodes, or of one, where it then begins at a multiple of
-   POTREE_HASHED_POINTS. */
+/* A run of points in the order of the file: of whole nodes, or of one. */
 typedef struct potree_batch {
     uint64_t first_item, item_count;
     uint32_t node;  /* the first */
@@ -438,7 +443,9 @@ const char *potree_request_lacks(const mote_read_params *reading, const mote_pot
 typedef struct potree_input {
     char *path;                       /* absolute */
     uint64_t size_bytes, modified_ns; /* modified_ns 0: not known */
-    struct json_t *learnt;            /* what src/parts/ has learnt of its points; NULL: nothing */
+    bool is_hashed;                   /* hash is the checksum of its bytes; else that is not known */
+    uint64_t hash;
+    struct json_t *learnt; /* what src/parts/ has learnt of its points; NULL: nothing */
 } potree_input;
 
 typedef struct potree_inputs {

@@ -12,16 +12,16 @@ mote_status potree_batches_open(const potree_octree *octree, potree_batches *bat
     const potree_plan *plan = octree->plan;
     const lod_device_view *view = &octree->source->device_view;
     const uint64_t batch_bytes = octree->source->batch_bytes > 0 ? octree->source->batch_bytes : BATCH_BYTES;
-    const uint64_t steps = batch_bytes / plan->stride_bytes / POTREE_HASHED_POINTS;
+    const uint64_t items = batch_bytes / plan->stride_bytes;
     potree_encoding encoding;
     memset(batches, 0, sizeof *batches);
     batches->octree = octree;
-    batches->max_items = (steps > 0 ? steps : 1) * POTREE_HASHED_POINTS;
+    batches->max_items = items > 0 ? items : 1;
     if (plan->points == 0) return MOTE_OK;
     mote_status status = potree_encoding_make(plan, view, &encoding);
     if (status == MOTE_OK) {
-        const uint64_t items = batches->max_items < view->item_count ? batches->max_items : view->item_count;
-        status = plan->device_ops->open(plan->device, &encoding.program, items, &batches->stream);
+        const uint64_t most = batches->max_items < view->item_count ? batches->max_items : view->item_count;
+        status = plan->device_ops->open(plan->device, &encoding.program, most, &batches->stream);
     }
     potree_encoding_free(&encoding);
     return status;

@@ -1,5 +1,10 @@
 /* A fast checksum of bytes: lanes of 64 bits, folded by 128-bit products, so that a core takes 32 bytes in a few
    cycles. */
+#define _GNU_SOURCE /* O_CLOEXEC */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "io/potree/potree.h"
 #include "math/hash.h"
 
@@ -62,4 +67,43 @@ uint64_t potree_hash_chain(uint64_t before, const void *data, uint64_t size_byte
     potree_hash hash = potree_hash_begin();
     potree_hash_add(&hash, data, size_bytes);
     return mote_hash_pair(before, potree_hash_end(&hash));
+}
+
+/* ---- of files */
+
+int potree_hash_open(mote_context *ctx, const char *path) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file < 0) mote_system_error(ctx, path, "open");
+    return file;
+}
+
+mote_status potree_hash_bytes(mote_context *ctx, const char *path, int file, uint64_t at, uint64_t size_bytes,
+                              uint8_t *buffer, potree_hash *sum) {
+    for (const uint64_t end = at + size_bytes; at < end;) {
+        const uint64_t rest = end - at, now = rest < POTREE_HASHED_BYTES ? rest : POTREE_HASHED_BYTES;
+        const ssize_t got = pread(file, buffer, now, (off_t)at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return mote_system_error(ctx, path, "read");
+        if (got == 0) break;
+        potree_hash_add(sum, buffer, (uint64_t)got);
+        at += (uint64_t)got;
+    }
+    return MOTE_OK;
+}
+
+mote_status potree_hash_file(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *hash) {
+    potree_hash sum = potree_hash_begin();
+    uint8_t *buffer = mote_alloc(ctx, POTREE_HASHED_BYTES, "checksums");
+    if (buffer == NULL) return MOTE_ERROR_MEMORY;
+    const int file = potree_hash_open(ctx, path);
+    mote_status status = file >= 0 ? MOTE_OK : mote_context_status(ctx);
+    for (uint64_t at = 0; status == MOTE_OK && at == sum.size_bytes; at += POTREE_HASHED_BYTES) {
+        status = potree_hash_bytes(ctx, path, file, at, POTREE_HASHED_BYTES, buffer, &sum);
+        if (status == MOTE_OK) status = mote_progress_again(ctx);
+    }
+    if (file >= 0) close(file);
+    mote_free(ctx, buffer);
+    *size_bytes = sum.size_bytes;
+    *hash = potree_hash_end(&sum);
+    return status;
 }

@@ -2,10 +2,12 @@
    do. Nothing that draws the octree needs it.
 
      { "mote_inputs": 1, "reading": {…}, "octree": {…}, "folder": {…},
-       "inputs": [ { "path": "../tiles/a.laz", "bytes": 1234, "modified": 1700000000000000000, "learnt": {…} }, … ] }
+       "inputs": [ { "path": "../tiles/a.laz", "bytes": 1234, "modified": 1700000000000000000, "hash": "…",
+                     "learnt": {…} }, … ] }
 
    Files that are beside the folder or deeper have names relative to it, so that both can be moved together. */
 #define _GNU_SOURCE /* realpath, st_mtim */
+#include <errno.h>
 #include <mote_have.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +36,17 @@ void potree_inputs_free(potree_inputs *inputs) {
 
 /* ---- files */
 
+static uint64_t written_at(const struct stat *info) {
+    return (uint64_t)info->st_mtim.tv_sec * NS + (uint64_t)info->st_mtim.tv_nsec;
+}
+
 mote_status potree_input_look(mote_context *ctx, const char *path, uint64_t *size_bytes, uint64_t *modified_ns) {
     struct stat info;
-    if (stat(path, &info) != 0) return mote_system_error(ctx, path, "look at");
+    if (stat(path, &info) != 0) {
+        return mote_fail(ctx, MOTE_ERROR_CHANGED, "%s: cannot look at: %s", path, strerror(errno));
+    }
     *size_bytes = (uint64_t)info.st_size;
-    *modified_ns = (uint64_t)info.st_mtim.tv_sec * NS + (uint64_t)info.st_mtim.tv_nsec;
+    *modified_ns = written_at(&info);
     return MOTE_OK;
 }
 
@@ -90,6 +98,34 @@ static json_t *name_of(const potree_input *input, const char *parent) {
     return json_sprintf("../%s", input->path + length);
 }
 
+/* Whether it is as it was when it was looked at. */
+static bool is_as_before(const potree_input *input) {
+    struct stat info;
+    return stat(input->path, &info) == 0 && (uint64_t)info.st_size == input->size_bytes &&
+           written_at(&info) == input->modified_ns;
+}
+
+/* The checksum tells later that a file whose time alone is another is what it was. The file was read just now, so that
+   the system mostly has it in memory; what has changed since it was looked at has none. */
+static mote_status find_hash(mote_context *ctx, const potree_input *input, bool *is_known, uint64_t *hash) {
+    uint64_t size_bytes = 0;
+    *is_known = input->is_hashed;
+    *hash = input->hash;
+    if (input->is_hashed || !is_as_before(input)) return MOTE_OK;
+    MOTE_TRY(potree_hash_file(ctx, input->path, &size_bytes, hash));
+    *is_known = size_bytes == input->size_bytes && is_as_before(input);
+    return MOTE_OK;
+}
+
+/* What is learnt has the checksum, too. */
+static bool add_hash(mote_context *ctx, const potree_input *input, json_t *to) {
+    bool is_known = false;
+    uint64_t hash = 0;
+    if (input->learnt != NULL) return json_object_set(to, "learnt", input->learnt) == 0;
+    if (find_hash(ctx, input, &is_known, &hash) != MOTE_OK) return false;
+    return !is_known || json_object_set_new(to, "hash", json_sprintf("%016llx", (unsigned long long)hash)) == 0;
+}
+
 static json_t *inputs_json(const potree_inputs *inputs, const char *parent) {
     json_t *root = json_object(), *list = json_array();
     bool ok = json_object_set_new(root, "mote_inputs", json_integer(INPUTS_VERSION)) == 0;
@@ -101,7 +137,7 @@ static json_t *inputs_json(const potree_inputs *inputs, const char *parent) {
         ok = json_array_append_new(list, o) == 0 && json_object_set_new(o, "path", name_of(input, parent)) == 0 &&
              json_object_set_new(o, "bytes", json_integer((json_int_t)input->size_bytes)) == 0 &&
              json_object_set_new(o, "modified", json_integer((json_int_t)input->modified_ns)) == 0;
-        if (ok && input->learnt != NULL) ok = json_object_set(o, "learnt", input->learnt) == 0;
+        ok = ok && add_hash(inputs->ctx, input, o);
     }
     if (!ok) json_decref(root);
     return ok ? root : NULL;
@@ -116,8 +152,9 @@ mote_status potree_inputs_write(const potree_inputs *inputs, const potree_folder
     if (slash != NULL) slash[1] = '\0';
     json_t *root = inputs_json(inputs, place);
     char *text = root != NULL ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
-    mote_status status = text != NULL ? potree_folder_output(ctx, folder, POTREE_INPUTS, &output)
-                                      : mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: inputs.json");
+    mote_status status = mote_context_status(ctx); /* of a checksum */
+    if (status == MOTE_OK && text == NULL) status = mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: inputs.json");
+    if (status == MOTE_OK) status = potree_folder_output(ctx, folder, POTREE_INPUTS, &output);
     if (status == MOTE_OK) status = mote_output_close(ctx, &output, mote_output_text(ctx, &output, text));
     free(text);
     json_decref(root);
@@ -179,6 +216,14 @@ static mote_status wrong(const potree_inputs *inputs, const char *path, const ch
     return mote_fail(inputs->ctx, MOTE_ERROR_DATA, "%s: %s is missing, or not what belongs there", path, what);
 }
 
+static bool take_hash(const json_t *from, potree_input *input) {
+    const char *digits = json_string_value(from);
+    if (digits == NULL || strlen(digits) != 16 || strspn(digits, "0123456789abcdef") != 16) return false;
+    input->hash = strtoull(digits, NULL, 16);
+    input->is_hashed = true;
+    return true;
+}
+
 static mote_status take_input(potree_inputs *inputs, const char *parent, const char *path, const json_t *from) {
     const char *name = json_string_value(json_object_get(from, "path"));
     const json_t *bytes = json_object_get(from, "bytes"), *modified = json_object_get(from, "modified");
@@ -195,6 +240,8 @@ static mote_status take_input(potree_inputs *inputs, const char *parent, const c
     potree_input *input = &inputs->list[inputs->count - 1];
     input->size_bytes = (uint64_t)json_integer_value(bytes);
     input->modified_ns = (uint64_t)json_integer_value(modified);
+    const json_t *hash = json_object_get(from, "hash");
+    if (hash != NULL && !take_hash(hash, input)) return wrong(inputs, path, "\"hash\" of an input");
     input->learnt = json_object_get(from, "learnt");
     json_incref(input->learnt);
     return MOTE_OK;

@@ -338,6 +338,7 @@ static mote_status try_phases(poisson *p) {
         }
         status = mote_stopped(ctx);
         if (failed) status = MOTE_ERROR_MEMORY;
+        if (status == MOTE_OK) status = mote_progress(ctx, (double)(phase + 1) / 8, "sampling");
     }
     for (int t = 0; t < ctx->threads; t++) {
         mote_free(ctx, workspaces[t].points);

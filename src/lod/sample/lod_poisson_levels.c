@@ -37,14 +37,25 @@ static void mark_lower_shares(mote_lod *lod, bool hide) {
     }
 }
 
+/* Levels from end - 1 down to first. */
+static mote_status choose_down(mote_lod *lod, const lod_list *list, uint32_t first, uint32_t end) {
+    mote_status status = MOTE_OK;
+    const mote_progress_span whole = mote_progress_enter(lod->ctx, 0, 1);
+    for (uint32_t level = end; level-- > first && status == MOTE_OK;) {
+        const double share = 1 / (double)(end - first), begin = (double)(end - 1 - level) * share;
+        mote_progress_next(lod->ctx, whole, begin, begin + share);
+        status = lod_sample_poisson(lod, list, level);
+    }
+    mote_progress_leave(lod->ctx, whole);
+    return status;
+}
+
 static mote_status choose_levels(mote_lod *lod, uint32_t *xyz) {
     const lod_list list = {.count = lod->count, .xyz = xyz, .level = lod->level};
-    for (uint32_t level = lod->level_count - 1; level-- > 0;) {
-        const double done = 1 - (double)level / lod->level_count;
-        MOTE_TRY(lod_sample_poisson(lod, &list, level));
-        MOTE_TRY(mote_progress(lod->ctx, 0.6 + 0.2 * done, "sampling"));
-    }
-    return MOTE_OK;
+    const mote_progress_span whole = mote_progress_enter(lod->ctx, 0.6, 0.8);
+    const mote_status status = choose_down(lod, &list, 0, lod->level_count - 1);
+    mote_progress_leave(lod->ctx, whole);
+    return status;
 }
 
 /* ---- a part */
@@ -113,11 +124,7 @@ static mote_status choose_piece(mote_lod *piece, const lod_list *list, uint32_t 
     }
     if (piece->codes == NULL) return MOTE_ERROR_MEMORY;
     make_codes(piece, list->xyz);
-    for (uint32_t level = end; level-- > first;) {
-        MOTE_TRY(lod_sample_poisson(piece, list, level));
-        MOTE_TRY(mote_progress(piece->ctx, 0, "sampling"));
-    }
-    return MOTE_OK;
+    return choose_down(piece, list, first, end);
 }
 
 mote_status lod_choose_listed(mote_context *ctx, const lod_whole *whole, const mote_lod_params *params,
