@@ -39,7 +39,7 @@ planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums) 
     planes_fit fit = planes_fit_sums(sums);
     if (!fit.valid || !found->turned) return fit;
     memcpy(fit.normal, found->fit.normal, sizeof fit.normal);
-    fit.offset = (fit.normal[0] * fit.centroid[0] + fit.normal[1] * fit.centroid[1]) + fit.normal[2] * fit.centroid[2];
+    fit.offset = planes_dot(fit.normal, fit.centroid);
     fit.rms = planes_mean_distance(sums, &fit);
     return fit;
 }
@@ -70,8 +70,7 @@ static mote_status settle(planes_run *run, int turns) {
 }
 
 static bool is_same(const planes_run *run, const planes_found *a, const planes_found *b) {
-    const double *u = a->fit.normal, *v = b->fit.normal;
-    const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
+    const double cosine = fabs(planes_dot(a->fit.normal, b->fit.normal));
     return cosine >= SAME_COSINE &&
            planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * planes_tolerance_of(run, a);
 }
@@ -91,8 +90,7 @@ static void reach_along(const planes_reach *of, const planes_reach *axes, float 
 /* Whether b is a piece of a: the same plane, as far as the noise tells, where a is or beside it. A plane that a scanner
    saw from far has so few points at its end that it was found in two. */
 static bool is_piece(const planes_found *a, const planes_found *b) {
-    const double *u = a->fit.normal, *v = b->fit.normal;
-    const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
+    const double cosine = fabs(planes_dot(a->fit.normal, b->fit.normal));
     const double noise = fmax(fmax(a->fit.rms, b->fit.rms), MIN_NOISE);
     float low[2], high[2];
     if (cosine < SAME_COSINE || a->turned || b->turned) return false;

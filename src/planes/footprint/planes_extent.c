@@ -82,8 +82,7 @@ static void describe(const planes_run *run, const planes_found *found, const pla
     const double share = 1 - in_bands / (double)found->sums.count;
     memcpy(out->normal, fit->normal, sizeof out->normal);
     to_world(frame, fit->centroid, out->centroid);
-    out->offset =
-        (fit->normal[0] * out->centroid[0] + fit->normal[1] * out->centroid[1]) + fit->normal[2] * out->centroid[2];
+    out->offset = planes_dot(fit->normal, out->centroid);
     out->votes = found->votes;
     out->inliers = inliers;
     out->rms = fit->rms * frame->step;

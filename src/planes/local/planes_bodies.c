@@ -18,13 +18,8 @@
 /* Whether the middle of b is in a, and they are about parallel. */
 static bool is_same_body(const planes_growth *a, const planes_growth *b) {
     const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
-    double off = 0, far = 0, cosine = 0;
-    for (int k = 0; k < 3; k++) {
-        off += away[k] * a->normal[k];
-        far += away[k] * away[k];
-        cosine += a->normal[k] * b->normal[k];
-    }
-    return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
+    return fabs(planes_dot(a->normal, b->normal)) >= SAME_BODY && fabs(planes_dot(away, a->normal)) <= a->noise &&
+           planes_dot(away, away) <= 0.25 * a->area;
 }
 
 /* Keeps a growth among bodies, if it has the points of two planes. */

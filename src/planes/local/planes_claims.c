@@ -39,7 +39,7 @@ void planes_describe(const planes_growth *g, planes_local_plane *plane) {
     memcpy(plane->v, g->v, sizeof plane->v);
     memcpy(plane->low, g->low, sizeof plane->low);
     memcpy(plane->high, g->high, sizeof plane->high);
-    plane->offset = (g->normal[0] * g->at[0] + g->normal[1] * g->at[1]) + g->normal[2] * g->at[2];
+    plane->offset = planes_dot(g->normal, g->at);
     plane->noise = g->noise;
     plane->area = g->area;
     plane->cell = g->cell;

@@ -287,12 +287,12 @@ void composite_middle(const composite_body *body, const double n[3], double at, 
     const composite_columns *all = &body->all;
     for (uint32_t i = 0; i < all->count; i++) {
         const double p[3] = {(double)all->x[i], (double)all->y[i], (double)all->z[i]};
-        if (fabs((n[0] * p[0] + n[1] * p[1]) + n[2] * p[2] - at) > noise) continue;
+        if (fabs(planes_dot(n, p) - at) > noise) continue;
         for (int k = 0; k < 3; k++) sum[k] += p[k];
         count++;
     }
     for (int k = 0; k < 3; k++) middle[k] = count > 0 ? sum[k] / count : 0;
-    const double off = at - ((n[0] * middle[0] + n[1] * middle[1]) + n[2] * middle[2]);
+    const double off = at - planes_dot(n, middle);
     for (int k = 0; k < 3; k++) middle[k] += off * n[k];
 }
 

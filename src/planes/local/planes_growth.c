@@ -54,7 +54,7 @@ void planes_find_axes(planes_growth *g) {
         length += g->u[k] * g->u[k];
     }
     for (int k = 0; k < 3; k++) g->u[k] /= sqrt(length);
-    for (int k = 0; k < 3; k++) g->v[k] = n[(k + 1) % 3] * g->u[(k + 2) % 3] - n[(k + 2) % 3] * g->u[(k + 1) % 3];
+    planes_cross(n, g->u, g->v);
 }
 
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be

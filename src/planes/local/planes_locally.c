@@ -165,7 +165,7 @@ static planes_found describe_grown(const planes_run *run, const planes_local_pla
         found.reach.v[k] = (float)plane->v[k];
     }
     for (int k = 0; k < 2; k++) {
-        const double at = (c[0] * axes[k][0] + c[1] * axes[k][1]) + c[2] * axes[k][2];
+        const double at = planes_dot(c, axes[k]);
         found.reach.low[k] = (float)(at + plane->low[k] - 0.5 * plane->cell);
         found.reach.high[k] = (float)(at + plane->high[k] + 0.5 * plane->cell);
     }

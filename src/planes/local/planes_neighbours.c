@@ -193,7 +193,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
         const double thickness = planes_thickness(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
-        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= cosine;
+        along = fabs(planes_dot(fit.normal, normal)) >= cosine;
     }
     return along;
 }

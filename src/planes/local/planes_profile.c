@@ -117,7 +117,7 @@ bool planes_profile_make(const planes_profile_points *points, const double n[3],
                          planes_profile *p) {
     float distance[PLANES_PROFILE_POINTS], along[PLANES_PROFILE_BINS], low, high;
     bin_counters counters;
-    const double *normal = points->normal, slope = (n[0] * normal[0] + n[1] * normal[1]) + n[2] * normal[2];
+    const double *normal = points->normal, slope = planes_dot(n, normal);
     const float direction[3] = {(float)n[0], (float)n[1], (float)n[2]};
     const float off[3] = {(float)(slope * normal[0]), (float)(slope * normal[1]), (float)(slope * normal[2])};
     measure(points, direction, distance);

@@ -26,8 +26,6 @@
 #define ROOT_TWO    1.4142135623730951
 #define ROOT_TWO_PI 2.5066282746310002
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 static double end_blur(const rectangle_mixture *m) { return m->blur * m->noise; }
 
 /* ---- parts */
@@ -40,9 +38,9 @@ static double side_at(double at, double half, double noise) {
 
 double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, const double p[3]) {
     const double away[3] = {p[0] - r->at[0], p[1] - r->at[1], p[2] - r->at[2]};
-    const double reach = REACH * m->noise, z = dot(m->normals[r->family], away);
+    const double reach = REACH * m->noise, z = planes_dot(m->normals[r->family], away);
     if (r->half[0] <= 0 || fabs(z) > reach) return 0; /* without points it is nowhere */
-    const double a = dot(r->u, away), b = dot(r->v, away);
+    const double a = planes_dot(r->u, away), b = planes_dot(r->v, away);
     if (fabs(a) > r->half[0] + reach || fabs(b) > r->half[1] + reach) return 0;
     const double across = exp(-0.5 * z * z / (m->noise * m->noise)) / (m->noise * ROOT_TWO_PI);
     return r->share * across * side_at(a, r->half[0], end_blur(m)) * side_at(b, r->half[1], end_blur(m));
@@ -72,7 +70,7 @@ static void add_slope(end_slopes *to, double from_end, double inside, const boun
 static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], double part) {
     const bounded_plane *r = &m->rectangles[k];
     const double away[3] = {p[0] - r->at[0], p[1] - r->at[1], p[2] - r->at[2]};
-    const double at[2] = {dot(r->u, away), dot(r->v, away)};
+    const double at[2] = {planes_dot(r->u, away), planes_dot(r->v, away)};
     for (int side = 0; side < 2; side++) {
         const double half = r->half[side], inside = fmax(2 * half * side_at(at[side], half, end_blur(m)), 1e-6);
         add_slope(&m->ends[k][side][0], at[side] + half, inside, r, side, end_blur(m), part);
@@ -152,7 +150,7 @@ double rectangles_fit_directions(rectangle_mixture *m, uint32_t first) {
         const bool is_told =
             on < 0 ? planes_min_direction(scatter, n, &min) : rectangles_direction_across(scatter, m->normals[on], n);
         if (!is_told) continue;
-        const double cosine = dot(n, m->normals[f]);
+        const double cosine = planes_dot(n, m->normals[f]);
         turned = fmax(turned, acos(fmin(fabs(cosine), 1)));
         memcpy(m->normals[f], n, sizeof n);
         planes_turn_up(m->normals[f]);
@@ -200,16 +198,14 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     if (moments->count < MIN_POINTS) return;
     double off = 0, length = 0;
     for (int i = 0; i < 3; i++) off += n[i] * (moments->first[i] / moments->count - r->at[i]);
-    const double lean = dot(n, r->u);
+    const double lean = planes_dot(n, r->u);
     for (int i = 0; i < 3; i++) {
         r->at[i] += off * n[i];
         r->u[i] -= lean * n[i];
     }
-    length = sqrt(dot(r->u, r->u));
+    length = sqrt(planes_dot(r->u, r->u));
     for (int i = 0; i < 3; i++) r->u[i] /= length;
-    r->v[0] = n[1] * r->u[2] - n[2] * r->u[1];
-    r->v[1] = n[2] * r->u[0] - n[0] * r->u[2];
-    r->v[2] = n[0] * r->u[1] - n[1] * r->u[0];
+    planes_cross(n, r->u, r->v);
     for (int side = 0; side < 2; side++) {
         const double *axis = side == 0 ? r->u : r->v;
         const double low = end_step(&m->ends[k][side][0], end_blur(m)),
@@ -251,8 +247,8 @@ double rectangles_volume(const planes_body_points *points, const double n[3]) {
         double low = INFINITY, high = -INFINITY;
         for (uint32_t i = 0; i < points->count; i++) {
             const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
-            low = fmin(low, dot(axes[k], p));
-            high = fmax(high, dot(axes[k], p));
+            low = fmin(low, planes_dot(axes[k], p));
+            high = fmax(high, planes_dot(axes[k], p));
         }
         volume *= fmax(high - low, 1);
     }
@@ -284,7 +280,7 @@ static bool is_alike(const planes_local *s, const planes_families *families, con
     for (uint32_t k = 0; k < m->count; k++) noise = fmax(noise, s->planes[families->first[0] + k].noise);
     if (!isfinite(m->nats) || m->noise > MAX_NOISE * noise) return false;
     for (uint32_t f = 0; f < m->families; f++) {
-        if (fabs(dot(m->normals[f], families->normals[f])) < MIN_COSINE) return false;
+        if (fabs(planes_dot(m->normals[f], families->normals[f])) < MIN_COSINE) return false;
     }
     return true;
 }
@@ -294,7 +290,7 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
     memcpy(plane->normal, n, sizeof plane->normal);
     for (int k = 0; k < 3; k++) plane->centroid[k] = middle[k] + r->at[k];
     planes_perpendicular(n, plane->u, plane->v);
-    plane->offset = dot(plane->normal, plane->centroid);
+    plane->offset = planes_dot(plane->normal, plane->centroid);
 }
 
 /* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */

@@ -222,9 +222,7 @@ static int compare_patches(const void *a, const void *b) {
 
 /* Whether a growth is parallel to a plane; -1: to none. */
 static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
-    if (number < 0) return false;
-    const double *n = s->planes[number].normal;
-    return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
+    return number >= 0 && fabs(planes_dot(g->normal, s->planes[number].normal)) >= PARALLEL;
 }
 
 /* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
@@ -233,8 +231,7 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
     const planes_growth *g = &growing[i].growth;
     if (!g->turned || g->max_noise <= 0) return false;
     for (uint32_t k = 0; k < count; k++) {
-        const double *n = growing[k].growth.normal;
-        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
+        const double cosine = planes_dot(growing[k].growth.normal, g->normal);
         if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
     }
     return true;

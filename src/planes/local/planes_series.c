@@ -48,8 +48,6 @@
 #define SAME_SQUARES  1.2    /* variance of pieces of one plane, to that of the noise */
 #define SAME_AREA     1.25   /* of a rectangle around pieces of one plane, to theirs */
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 typedef struct upright_trial {
     double gain, normal[3];
     bounded_plane rectangle;
@@ -222,18 +220,16 @@ static bool try_through(const planes_body_points *points, const rectangle_mixtur
     bounded_plane *r = &trial->rectangle;
     place_of(points, i, a);
     place_of(points, j, b);
-    const double lean = dot(up, b) - dot(up, a);
+    const double lean = planes_dot(up, b) - planes_dot(up, a);
     for (int k = 0; k < 3; k++) {
         r->u[k] = b[k] - a[k] - lean * up[k];
         r->v[k] = up[k];
         r->at[k] = 0.5 * (a[k] + b[k]);
     }
-    const double length = sqrt(dot(r->u, r->u));
+    const double length = sqrt(planes_dot(r->u, r->u));
     if (length < MIN_LENGTH * m->noise) return false;
     for (int k = 0; k < 3; k++) r->u[k] /= length;
-    for (int k = 0; k < 3; k++) {
-        trial->normal[k] = r->u[(k + 1) % 3] * r->v[(k + 2) % 3] - r->u[(k + 2) % 3] * r->v[(k + 1) % 3];
-    }
+    planes_cross(r->u, r->v, trial->normal);
     r->half[0] = r->half[1] = 0.5 * length;
     return true;
 }
@@ -276,7 +272,7 @@ static bool is_apart(const upright_trial *trials, uint32_t count, const upright_
         const double *a = trials[k].rectangle.at, *b = one->rectangle.at;
         const double away[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
         const double reach = trials[k].rectangle.half[0] + one->rectangle.half[0];
-        if (dot(away, away) < reach * reach) return false;
+        if (planes_dot(away, away) < reach * reach) return false;
     }
     return true;
 }
@@ -319,7 +315,7 @@ static bool join(const planes_body_points *points, rectangle_mixture *m, uint32_
     const bounded_plane first = m->rectangles[a], second = m->rectangles[b];
     double scatter[PLANES_PRODUCTS] = {0}, n[3], middle[3];
     planes_moments *both = &m->moments[a];
-    if (fabs(dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
+    if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
     both->count += other->count;
     for (int k = 0; k < 3; k++) both->first[k] += other->first[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) both->products[k] += other->products[k];
@@ -386,10 +382,10 @@ static void find_upright(const planes_local *s, const planes_body_points *points
 static bool goes_through(const series *x, const bounded_plane *r) {
     const rectangle_mixture *m = &x->mixture;
     const double *up = m->normals[0];
-    const double high = fabs(dot(r->u, up)) * r->half[0] + fabs(dot(r->v, up)) * r->half[1];
+    const double high = fabs(planes_dot(r->u, up)) * r->half[0] + fabs(planes_dot(r->v, up)) * r->half[1];
     for (uint32_t k = 0; k < x->sheets; k++) {
         const double *at = m->rectangles[k].at, away[3] = {at[0] - r->at[0], at[1] - r->at[1], at[2] - r->at[2]};
-        if (fabs(dot(away, up)) < high - 2 * m->noise) return true;
+        if (fabs(planes_dot(away, up)) < high - 2 * m->noise) return true;
     }
     return false;
 }
@@ -402,7 +398,7 @@ static void describe(const series *x, uint32_t k, double all, planes_local_plane
     memcpy(plane->normal, m->normals[r->family], sizeof plane->normal);
     planes_turn_up(plane->normal);
     for (int axis = 0; axis < 3; axis++) plane->centroid[axis] = x->body.at[axis] + r->at[axis];
-    plane->offset = dot(plane->normal, plane->centroid);
+    plane->offset = planes_dot(plane->normal, plane->centroid);
     memcpy(plane->u, r->u, sizeof plane->u);
     memcpy(plane->v, r->v, sizeof plane->v);
     for (int side = 0; side < 2; side++) {
@@ -416,11 +412,12 @@ static void describe(const series *x, uint32_t k, double all, planes_local_plane
     plane->turned = true;
     /* It ends where it was seen, the sheets along their longer side, what stands on them between two of them. */
     const double *along = k < x->sheets ? r->u : m->normals[0];
-    const double half = fabs(dot(r->u, along)) * r->half[0] + fabs(dot(r->v, along)) * r->half[1] + m->noise;
+    const double half =
+        fabs(planes_dot(r->u, along)) * r->half[0] + fabs(planes_dot(r->v, along)) * r->half[1] + m->noise;
     memcpy(plane->strip.along, along, sizeof plane->strip.along);
     plane->strip.bounded = plane->role == PLANES_JOINT;
-    plane->strip.low = dot(plane->centroid, along) - half;
-    plane->strip.high = dot(plane->centroid, along) + half;
+    plane->strip.low = planes_dot(plane->centroid, along) - half;
+    plane->strip.high = planes_dot(plane->centroid, along) + half;
 }
 
 /* Each point that no plane has is the rectangle's that it is likeliest of. */

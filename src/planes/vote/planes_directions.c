@@ -132,7 +132,7 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
             for (uint32_t i = grid->first[row + low[0]]; i < grid->first[row + high[0] + 1]; i++) {
                 double other[3];
                 end_of(all->xyz, grid->ends[i], other);
-                const double cosine = (at[0] * other[0] + at[1] * other[1]) + at[2] * other[2];
+                const double cosine = planes_dot(at, other);
                 if (grid->ends[i] >> 1 == direction || cosine < min_cosine) continue;
                 if (near != NULL) near[count] = grid->ends[i];
                 count++;
@@ -282,7 +282,7 @@ void planes_directions_cell(const planes_directions *table, uint32_t direction, 
     const double *xyz = table->xyz + 3 * (uint64_t)direction;
     const double at[3] = {(double)per_step(xyz[0], table->bin), (double)per_step(xyz[1], table->bin),
                           (double)per_step(xyz[2], table->bin)};
-    const double length = sqrt((at[0] * at[0] + at[1] * at[1]) + at[2] * at[2]);
+    const double length = sqrt(planes_dot(at, at));
     for (int k = 0; k < 3; k++) normal[k] = at[k] / length;
     *offset = ((double)bin - (double)table->middle) / length;
 }
