@@ -13,14 +13,6 @@ typedef struct planes_block {
     float middle[3], half[3];
 } planes_block;
 
-/* Labelled points of a block, one after the other, that are in the same cell. */
-typedef struct planes_footprint_run {
-    uint64_t code;
-    uint16_t count;
-    uint16_t quarters; /* of the cell, where parts are told apart */
-    uint32_t place;    /* of the cell, in the grid */
-} planes_footprint_run;
-
 typedef struct planes_cpu {
     planes_points base;
     const mote_column *axes[3], *normals[3];
@@ -41,11 +33,9 @@ typedef struct planes_cpu {
     uint64_t counter_capacity;
     /* What the footprint step made last: relabel, the step after it, reads it. */
     planes_grid grid;
-    planes_tract *tracts;       /* [planes] */
-    uint32_t *cell_memory;      /* what the grid has of its own */
-    planes_footprint_run *runs; /* [points] those of a block from its first point on */
-    uint32_t *run_count;        /* [block_count] */
-    bool by_plane;              /* so parts are numbered */
+    planes_tract *tracts;  /* [planes] */
+    uint32_t *cell_memory; /* what the grid has of its own */
+    bool by_plane;         /* so parts are numbered */
 } planes_cpu;
 
 static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }

@@ -227,10 +227,9 @@ typedef struct planes_axes {
     float by; /* 1 over the steps of a cell */
 } planes_axes;
 
-#define PLANES_CELL_BITS 24
 #define PLANES_CELL_ZERO 8388608 /* the cell of the centre, on either axis */
 
-/* The cell of a plane's grid along its axis u or v, counted from far out: PLANES_CELL_BITS. */
+/* The cell of a plane's grid along its axis u or v, counted from far out: 24 bits. */
 MOTE_HD uint32_t planes_cell_along(const float axis[3], float by, float x, float y, float z) {
     const float at = planes_along(axis, x, y, z) * by;
     const int32_t towards_zero = (int32_t)at; /* and down: floorf, of which compilers make no vectors */
@@ -251,11 +250,6 @@ MOTE_HD uint32_t planes_quarter_along(const float axis[3], float by, float x, fl
 MOTE_HD uint32_t planes_quarter_bit(const planes_axes *axes, float x, float y, float z) {
     const uint32_t u = planes_quarter_along(axes->u, axes->by, x, y, z);
     return 1u << (4 * planes_quarter_along(axes->v, axes->by, x, y, z) + u);
-}
-
-/* Which cell of which plane: the plane above v above u. */
-MOTE_HD uint64_t planes_cell_code(uint32_t plane, uint32_t u, uint32_t v) {
-    return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)v << PLANES_CELL_BITS | u;
 }
 
 /* A point of a plane, in whole steps along its axes. */
