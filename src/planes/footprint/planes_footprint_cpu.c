@@ -8,30 +8,28 @@ static void cells_along(const float axis[3], float by, const float *x, const flo
     for (uint32_t i = 0; i < count; i++) cell[i] = planes_cell_along(axis, by, x[i], y[i], z[i]);
 }
 
-/* The cells of the block's labelled points, u v: for all points at once along the axes of each plane, in vectors. */
-static void find_cells(const planes_cpu *p, uint32_t b, uint32_t cell[2][PLANES_BLOCK]) {
+/* The cells along the axes of a plane that all points of a block are in, whoever has them: in vectors. */
+static void find_cells(const planes_cpu *p, uint32_t b, int32_t plane, uint32_t u[PLANES_BLOCK],
+                       uint32_t v[PLANES_BLOCK]) {
     const uint64_t first = (uint64_t)b * PLANES_BLOCK;
     const uint32_t count = planes_block_points(p, b);
-    const int32_t *label = p->label + first;
-    uint32_t along[PLANES_BLOCK];
-    for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
-        const planes_axes *axes = &p->tracts[k].axes;
-        for (int axis = 0; axis < 2; axis++) {
-            cells_along(axis == 0 ? axes->u : axes->v, axes->by, p->x + first, p->y + first, p->z + first, count,
-                        along);
-            for (uint32_t i = 0; i < count; i++) cell[axis][i] = label[i] == k ? along[i] : cell[axis][i];
-        }
-    }
+    const planes_axes *axes = &p->tracts[plane].axes;
+    cells_along(axes->u, axes->by, p->x + first, p->y + first, p->z + first, count, u);
+    cells_along(axes->v, axes->by, p->x + first, p->y + first, p->z + first, count, v);
 }
 
-/* The places of the same points in the grid; PLANES_NO_CELL: of those without a label. */
+/* The places of the block's labelled points in the grid; PLANES_NO_CELL: of the others. */
 static void find_places(const planes_cpu *p, uint32_t b, uint32_t place[PLANES_BLOCK]) {
     const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-    uint32_t cell[2][PLANES_BLOCK] = {{0}};
-    find_cells(p, b, cell);
-    for (uint32_t i = 0; i < planes_block_points(p, b); i++) {
-        place[i] =
-            label[i] >= 0 ? planes_grid_place(&p->grid, (uint32_t)label[i], cell[0][i], cell[1][i]) : PLANES_NO_CELL;
+    const uint32_t count = planes_block_points(p, b);
+    uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
+    memset(place, 0xFF, count * sizeof *place);
+    for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
+        const planes_tract tract = p->tracts[k];
+        find_cells(p, b, k, u, v);
+        for (uint32_t i = 0; i < count; i++) {
+            place[i] = label[i] == k ? planes_tract_place(&tract, u[i], v[i]) : place[i];
+        }
     }
 }
 
@@ -59,11 +57,17 @@ static void find_bounds(const planes_cpu *p, uint32_t planes, planes_bounds *bou
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         planes_bounds *mine = bounds + (uint64_t)mote_thread_number() * planes;
         const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-        uint32_t cell[2][PLANES_BLOCK] = {{0}};
-        find_cells(p, (uint32_t)b, cell);
-        for (uint32_t i = 0; i < planes_block_points(p, (uint32_t)b); i++) {
-            const planes_bounds at = {{cell[0][i], cell[1][i]}, {~cell[0][i], ~cell[1][i]}};
-            if (label[i] >= 0) extend(&mine[label[i]], &at);
+        const uint32_t count = planes_block_points(p, (uint32_t)b);
+        uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
+        for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
+            find_cells(p, (uint32_t)b, k, u, v);
+            planes_bounds of_block = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
+            for (uint32_t i = 0; i < count; i++) {
+                const uint32_t other = label[i] == k ? 0 : UINT32_MAX;
+                const planes_bounds at = {{u[i] | other, v[i] | other}, {~u[i] | other, ~v[i] | other}};
+                extend(&of_block, &at);
+            }
+            extend(&mine[k], &of_block);
         }
     }
     for (uint64_t i = planes; i < (uint64_t)threads * planes; i++) extend(&bounds[i % planes], &bounds[i]);

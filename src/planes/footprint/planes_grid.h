@@ -56,8 +56,7 @@ typedef struct planes_grid {
 /* ---- which cell is where */
 
 /* The place of a cell that has points. */
-MOTE_HD uint32_t planes_grid_place(const planes_grid *g, uint32_t plane, uint32_t u, uint32_t v) {
-    const planes_tract *t = &g->tracts[plane];
+MOTE_HD uint32_t planes_tract_place(const planes_tract *t, uint32_t u, uint32_t v) {
     return t->first + (v - t->low[1]) * t->width + (u - t->low[0]);
 }
 
