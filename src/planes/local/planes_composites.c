@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_composites.h"
+#include "planes/local/planes_rectangles.h"
 
 #define MAX_POINTS    4096u /* of a body, that vote */
 #define FIRST_POINTS  1024u /* of these, while all directions are tried */
@@ -44,19 +44,11 @@
 
 /* ---- a direction */
 
-static planes_profile_points points_of(const composite_body *body, const composite_columns *columns) {
-    const double *n = body->normal;
-    const planes_profile_points points = {columns->count, columns->x,         columns->y,
-                                          columns->z,     {n[0], n[1], n[2]}, body->noise};
-    return points;
-}
-
 /* The nats that a direction says more than expected; 0 if they are no more than least. */
 static double score_direction(const composite_body *body, const composite_columns *columns, const double n[3],
                               double least) {
-    const planes_profile_points points = points_of(body, columns);
     planes_profile p;
-    if (!planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
+    if (!planes_profile_make(body, columns, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
     return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
@@ -184,12 +176,11 @@ typedef struct heap_profile {
 
 static bool make_heap_profile(const composite_body *body, const double n[3], double min_noise, heap_profile *heaps) {
     planes_profile *p = &heaps->profile;
-    const planes_profile_points points = points_of(body, &body->all);
     const double bin = body->noise / FINE_BINS;
     const planes_blur blur = planes_blur_of(body->noise / bin);
     heaps->all = body->all.count;
     heaps->filled_count = 0;
-    if (!planes_profile_make(&points, n, bin, &blur, p)) return false;
+    if (!planes_profile_make(body, &body->all, n, bin, &blur, p)) return false;
     heaps->least = fmax(min_noise, 0.5 * p->bin);
     for (uint32_t i = 0; i < p->bins; i++) {
         heaps->expected[i] = ((double)p->expected[i] + 0.02) / (heaps->all * p->bin);
@@ -371,8 +362,6 @@ static bool is_marked(const planes_local *s, const composite_body *body) {
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
 static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *noise) {
-    const composite_columns *all = &body->all;
-    const double *at = body->at, *n = body->normal;
     planes_families families;
     if (!take_body(s, g, body) || is_marked(s, body)) return 0;
     families.count = find_directions(s, body, families.normals);
@@ -387,9 +376,7 @@ static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, d
         mark_body(s, body);
         return 0;
     }
-    const planes_body_points points = {all->count,        all->x, all->y, all->z, body->point, {at[0], at[1], at[2]},
-                                       {n[0], n[1], n[2]}};
-    planes_refit_families(s, &families, &points);
+    planes_refit_families(s, &families, body);
     return added;
 }
 

@@ -415,29 +415,6 @@ mote_status planes_find_series(planes_local *search, bool *any);
    them are to be grown again. */
 mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool *any);
 
-/* ---- planes_rectangles.c */
-
-#define PLANES_MAX_RECTANGLES 128u
-#define PLANES_MAX_FAMILIES   4u
-
-/* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
-typedef struct planes_families {
-    uint32_t count;
-    uint32_t first[PLANES_MAX_FAMILIES + 1];
-    double normals[PLANES_MAX_FAMILIES][3];
-} planes_families;
-
-/* Points of a body, from its middle. */
-typedef struct planes_body_points {
-    uint32_t count;
-    const float *x, *y, *z;
-    const uint32_t *point; /* of the sample */
-    double middle[3], normal[3];
-} planes_body_points;
-
-/* Turns the planes of each family together, and moves them, so that all families explain the points together. */
-void planes_refit_families(planes_local *search, const planes_families *families, const planes_body_points *points);
-
 /* ---- planes_local.c */
 
 /* What a search found. */

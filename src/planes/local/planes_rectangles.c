@@ -79,7 +79,7 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
 }
 
 /* Shares each point out among the rectangles and the strays. */
-void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
+void rectangles_share(const composite_columns *points, rectangle_mixture *m) {
     double strays = 0;
     m->nats = 0;
     memset(m->ends, 0, m->count * sizeof *m->ends);
@@ -100,13 +100,13 @@ void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
 }
 
 /* Gives each point to the rectangle whose plane owns it. first: the first plane of the body */
-static void share_by_owner(const planes_local *s, const planes_body_points *points, uint32_t first,
-                           rectangle_mixture *m) {
+static void share_by_owner(const planes_local *s, const composite_body *body, uint32_t first, rectangle_mixture *m) {
+    const composite_columns *points = &body->all;
     uint32_t strays = 0;
     memset(m->moments, 0, m->count * sizeof *m->moments);
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
-        const int64_t owner = (int64_t)s->owner[points->point[i]] - first;
+        const int64_t owner = (int64_t)s->owner[body->point[i]] - first;
         if (owner >= 0 && owner < m->count) add_part(&m->moments[owner], p, 1);
         strays += owner < 0;
     }
@@ -231,7 +231,7 @@ void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);
 }
 
-static void fit_rectangles(const planes_body_points *points, double floor, rectangle_mixture *m) {
+static void fit_rectangles(const composite_columns *points, double floor, rectangle_mixture *m) {
     for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, points->count);
     rectangles_fit_noise(m, floor);
 }
@@ -239,7 +239,7 @@ static void fit_rectangles(const planes_body_points *points, double floor, recta
 /* ---- all of it */
 
 /* The box of the points, for strays are anywhere in it. */
-double rectangles_volume(const planes_body_points *points, const double n[3]) {
+double rectangles_volume(const composite_columns *points, const double n[3]) {
     double axes[3][3], volume = 1;
     memcpy(axes[0], n, sizeof axes[0]);
     planes_perpendicular(n, axes[1], axes[2]);
@@ -255,13 +255,13 @@ double rectangles_volume(const planes_body_points *points, const double n[3]) {
     return volume;
 }
 
-static void begin(const planes_local *s, const planes_families *families, const planes_body_points *points,
+static void begin(const planes_local *s, const planes_families *families, const composite_body *body,
                   rectangle_mixture *m) {
     const uint32_t first = families->first[0];
     memset(m, 0, sizeof *m);
     m->count = families->first[families->count] - first;
     m->families = families->count;
-    m->volume = rectangles_volume(points, points->normal);
+    m->volume = rectangles_volume(&body->all, body->normal);
     for (uint32_t f = 0; f < families->count; f++) {
         m->upright_on[f] = -1;
         memcpy(m->normals[f], families->normals[f], sizeof m->normals[f]);
@@ -270,8 +270,8 @@ static void begin(const planes_local *s, const planes_families *families, const 
             m->noise = fmax(m->noise, s->planes[i].noise);
         }
     }
-    share_by_owner(s, points, first, m);
-    fit_rectangles(points, s->params.floor, m);
+    share_by_owner(s, body, first, m);
+    fit_rectangles(&body->all, s->params.floor, m);
 }
 
 /* Whether the families are still what they began as. */
@@ -294,14 +294,14 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
 }
 
 /* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */
-static void explain_points(const planes_local *s, const planes_families *families, const planes_body_points *points,
+static void explain_points(const planes_local *s, const planes_families *families, const composite_body *body,
                            double blur, rectangle_mixture *m) {
-    begin(s, families, points, m);
+    begin(s, families, body, m);
     m->blur = blur;
     for (int turn = 0; turn < MAX_TURNS; turn++) {
-        rectangles_share(points, m);
+        rectangles_share(&body->all, m);
         const double turned = rectangles_fit_directions(m, 0);
-        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, points->count);
+        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, body->all.count);
         rectangles_fit_noise(m, s->params.floor);
         if (turned < SETTLED) break;
     }
@@ -317,17 +317,17 @@ static bool is_series(const planes_families *families) {
     return largest >= SERIES;
 }
 
-void planes_refit_families(planes_local *s, const planes_families *families, const planes_body_points *points) {
+void planes_refit_families(planes_local *s, const planes_families *families, const composite_body *body) {
     rectangle_mixture best, m;
     const uint32_t count = families->first[families->count] - families->first[0];
     if (count > PLANES_MAX_RECTANGLES || !is_series(families)) return;
-    explain_points(s, families, points, SHARP, &best);
-    explain_points(s, families, points, RECTANGLES_BLURRED, &m);
+    explain_points(s, families, body, SHARP, &best);
+    explain_points(s, families, body, RECTANGLES_BLURRED, &m);
     if (m.nats > best.nats) best = m;
     if (!is_alike(s, families, &best)) return;
     for (uint32_t k = 0; k < best.count; k++) {
         const bounded_plane *r = &best.rectangles[k];
         if (best.moments[k].count < MIN_POINTS) continue;
-        turn_plane(&s->planes[families->first[0] + k], points->middle, best.normals[r->family], r);
+        turn_plane(&s->planes[families->first[0] + k], body->at, best.normals[r->family], r);
     }
 }

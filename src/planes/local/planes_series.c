@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "math/hash.h"
-#include "planes/local/planes_composites.h"
 #include "planes/local/planes_growth.h"
 #include "planes/local/planes_rectangles.h"
 
@@ -65,7 +64,7 @@ typedef struct series {
 
 /* ---- the body */
 
-static void place_of(const planes_body_points *points, uint32_t i, double p[3]) {
+static void place_of(const composite_columns *points, uint32_t i, double p[3]) {
     p[0] = (double)points->x[i];
     p[1] = (double)points->y[i];
     p[2] = (double)points->z[i];
@@ -209,7 +208,7 @@ static uint32_t find_sheets(const planes_local *s, const series *x, const double
 
 /* A square upright on the series, through two points that follow each other soon in the order. False: they are too
    near. */
-static bool try_through(const planes_body_points *points, const rectangle_mixture *m, uint64_t number,
+static bool try_through(const composite_columns *points, const rectangle_mixture *m, uint64_t number,
                         upright_trial *trial) {
     if (points->count < 2) return false;
     const uint64_t hash = mote_hash_pair(points->count, number);
@@ -238,7 +237,7 @@ static bool try_through(const planes_body_points *points, const rectangle_mixtur
    sums    their densities so far
    ratios  scratch [points]
    m       its last family is the trial's */
-static void judge_trial(const planes_body_points *points, const double *sums, double *ratios, rectangle_mixture *m,
+static void judge_trial(const composite_columns *points, const double *sums, double *ratios, rectangle_mixture *m,
                         upright_trial *trial) {
     bounded_plane r = trial->rectangle;
     double share = FIRST_SHARE;
@@ -278,7 +277,7 @@ static bool is_apart(const upright_trial *trials, uint32_t count, const upright_
 }
 
 /* Adds the best trials that are apart from each other; returns how many. */
-static uint32_t add_upright(const planes_body_points *points, series *x) {
+static uint32_t add_upright(const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     upright_trial *trials = x->trials;
     uint32_t count = 0, added = 0;
@@ -310,7 +309,7 @@ static uint32_t add_upright(const planes_body_points *points, series *x) {
 static double area_of(const bounded_plane *r) { return 4 * r->half[0] * r->half[1]; }
 
 /* Makes one rectangle of two, if it is as flat as these, and has no more room. */
-static bool join(const planes_body_points *points, rectangle_mixture *m, uint32_t a, uint32_t b) {
+static bool join(const composite_columns *points, rectangle_mixture *m, uint32_t a, uint32_t b) {
     const planes_moments before = m->moments[a], *other = &m->moments[b];
     const bounded_plane first = m->rectangles[a], second = m->rectangles[b];
     double scatter[PLANES_PRODUCTS] = {0}, n[3], middle[3];
@@ -336,7 +335,7 @@ static bool join(const planes_body_points *points, rectangle_mixture *m, uint32_
 }
 
 /* A plane may have been found in pieces. */
-static void join_pieces(const planes_body_points *points, series *x) {
+static void join_pieces(const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     rectangles_share(points, m);
     for (uint32_t a = x->sheets; a < m->count; a++) {
@@ -351,7 +350,7 @@ static void join_pieces(const planes_body_points *points, series *x) {
 
 /* Adds upright rectangles while they gain; the sheets stay until all are there, for what crosses them would draw them
    along. */
-static void find_upright(const planes_local *s, const planes_body_points *points, series *x) {
+static void find_upright(const planes_local *s, const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     for (int round = 0; round < ROUNDS; round++) {
         const uint32_t before = m->count;
@@ -466,19 +465,16 @@ static bool find_at(planes_local *s, series *x, double size) {
     memset(m, 0, sizeof *m);
     m->count = x->sheets = find_sheets(s, x, n, &heaps, size, m->rectangles);
     if (x->sheets < MIN_SHEETS) return false;
-    const planes_body_points points = {body->all.count,   body->all.x, body->all.y,
-                                       body->all.z,       body->point, {body->at[0], body->at[1], body->at[2]},
-                                       {n[0], n[1], n[2]}};
     m->families = 1;
     m->upright_on[0] = -1;
     memcpy(m->normals[0], n, sizeof n);
     planes_turn_up(m->normals[0]);
     m->noise = fmax(heaps.noise, s->params.floor);
     m->blur = RECTANGLES_BLURRED;
-    m->volume = rectangles_volume(&points, n);
+    m->volume = rectangles_volume(&body->all, n);
     m->rest = fmax(heaps.rest, MIN_REST);
     planes_take_back(s, 0); /* what has grown will grow again */
-    find_upright(s, &points, x);
+    find_upright(s, &body->all, x);
     own_points(s, x);
     return true;
 }
