@@ -253,6 +253,16 @@ uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
     return count;
 }
 
+uint32_t planes_list_free(planes_local *s, planes_growth *g) {
+    const uint32_t listed = planes_grow_again(s, g) ? planes_list_component(s, g) : 0;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        if (s->owner[s->near_point[i]] < 0) s->component[count++] = i;
+    }
+    return count;
+}
+
 typedef double moment_lanes __attribute__((vector_size(32)));
 
 /* The moments of the listed points from a place, as planes_moments_add has them: four sums at once. */

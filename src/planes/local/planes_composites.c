@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "planes/local/planes_growth.h"
 #include "planes/local/planes_rectangles.h"
 
 #define MAX_POINTS    4096u /* of a body, that vote */
@@ -127,7 +128,7 @@ double composite_best_direction(const planes_local *s, const composite_body *bod
     return next_direction(nats, NULL, 0, best) > MIN_SCORE ? refine_direction(body, best) : 0;
 }
 
-void composite_thin_out(composite_body *body) {
+static void thin_out(composite_body *body) {
     const composite_columns *all = &body->all;
     composite_columns *some = &body->some;
     body->blur = planes_blur_of(BINS_A_NOISE);
@@ -138,6 +139,21 @@ void composite_thin_out(composite_body *body) {
         some->y[some->count] = all->y[i];
         some->z[some->count++] = all->z[i];
     }
+}
+
+void composite_take_points(const planes_local *s, const uint32_t *list, uint32_t count, uint32_t max,
+                           composite_body *body) {
+    composite_columns *to = &body->all;
+    to->count = 0;
+    for (uint32_t i = 0; i < count && to->count < max; i++) {
+        if (i < (uint64_t)to->count * count / max) continue;
+        body->point[to->count] = list[i];
+        to->x[to->count] = s->sample->x[list[i]] - (float)body->at[0];
+        to->y[to->count] = s->sample->y[list[i]] - (float)body->at[1];
+        to->z[to->count++] = s->sample->z[list[i]] - (float)body->at[2];
+    }
+    body->weight = (double)count / fmax(to->count, 1);
+    thin_out(body);
 }
 
 /* ---- heaps */
@@ -248,28 +264,13 @@ void composite_find_heaps(const planes_local *s, const composite_body *body, con
 
 /* The points of a growth that have no plane; false: too few. */
 static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
-    composite_columns *to = &body->all;
-    uint32_t all = 0, seen = 0;
-    if (!planes_grow_again(s, g)) return false;
-    for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
-    if (all < 2 * s->params.min_points) return false;
-    body->all.count = 0;
+    const uint32_t count = planes_list_free(s, g);
+    if (count < 2 * s->params.min_points) return false;
+    for (uint32_t k = 0; k < count; k++) s->component[k] = s->near_point[s->component[k]];
     body->noise = g->noise;
     memcpy(body->at, g->at, sizeof body->at);
     memcpy(body->normal, g->normal, sizeof body->normal);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const uint32_t point = s->near_point[i];
-        if (!planes_in_component(s, g, i) || s->owner[point] >= 0) continue;
-        const uint64_t next = (uint64_t)to->count * all / MAX_POINTS;
-        if (all > MAX_POINTS && seen++ < next) continue;
-        if (to->count == MAX_POINTS) break;
-        body->point[to->count] = point;
-        to->x[to->count] = s->sample->x[point] - (float)g->at[0];
-        to->y[to->count] = s->sample->y[point] - (float)g->at[1];
-        to->z[to->count++] = s->sample->z[point] - (float)g->at[2];
-    }
-    body->weight = (double)all / to->count;
-    composite_thin_out(body);
+    composite_take_points(s, s->component, count, MAX_POINTS, body);
     return true;
 }
 

@@ -72,8 +72,10 @@ double planes_profile_bound(const planes_profile *profile);
 
 /* ---- planes_composites.c */
 
-/* Takes every few of all points for trials of directions. */
-void composite_thin_out(composite_body *body);
+/* Takes the listed points of the sample, or every few of them if they are more than max, from the middle of the body;
+   and of these every few for trials of directions. */
+void composite_take_points(const planes_local *search, const uint32_t *list, uint32_t count, uint32_t max,
+                           composite_body *body);
 /* The direction that says more than all others; returns by how many nats; 0: none says enough. */
 double composite_best_direction(const planes_local *search, const composite_body *body, double best[3]);
 /* Tries numbers of heaps and noises side by side, and keeps those that explain the distances best, in nats; each heap

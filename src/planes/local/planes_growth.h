@@ -67,6 +67,8 @@ bool planes_fit_component(planes_local *search, planes_growth *growth);
 bool planes_describe_component(planes_local *search, planes_growth *growth);
 /* Lists the component's points among those that are near; returns how many. */
 uint32_t planes_list_component(planes_local *search, const planes_growth *growth);
+/* Brings the component of a growth back into the scratch, and lists its points that have no plane. */
+uint32_t planes_list_free(planes_local *search, planes_growth *growth);
 /* Sums up the distances of each cell. */
 void planes_sum_distances(planes_local *search, const planes_growth *growth);
 /* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of

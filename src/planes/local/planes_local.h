@@ -443,26 +443,44 @@ typedef struct planes_moments {
     double count, first[3], products[PLANES_PRODUCTS];
 } planes_moments;
 
+/* Which coordinates the products are of. */
+static const int planes_rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2},
+                 planes_columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
+
+static inline void planes_moments_add_part(planes_moments *m, const double p[3], double part) {
+    m->count += part;
+    for (int k = 0; k < 3; k++) m->first[k] += part * p[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) m->products[k] += part * p[planes_rows[k]] * p[planes_columns[k]];
+}
+
 static inline void planes_moments_add(planes_moments *m, double x, double y, double z) {
-    m->count += 1;
-    m->first[0] += x;
-    m->first[1] += y;
-    m->first[2] += z;
-    m->products[0] += x * x;
-    m->products[1] += x * y;
-    m->products[2] += x * z;
-    m->products[3] += y * y;
-    m->products[4] += y * z;
-    m->products[5] += z * z;
+    const double p[3] = {x, y, z};
+    planes_moments_add_part(m, p, 1);
+}
+
+/* a + by b */
+static inline planes_moments planes_moments_sum(const planes_moments *a, double by, const planes_moments *b) {
+    planes_moments sums = *a;
+    sums.count += by * b->count;
+    for (int k = 0; k < 3; k++) sums.first[k] += by * b->first[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) sums.products[k] += by * b->products[k];
+    return sums;
+}
+
+static inline void planes_moments_covariance(const planes_moments *m, const double middle[3],
+                                             double covariance[PLANES_PRODUCTS]) {
+    for (int k = 0; k < PLANES_PRODUCTS; k++) {
+        covariance[k] = m->products[k] / m->count - middle[planes_rows[k]] * middle[planes_columns[k]];
+    }
 }
 
 /* The mean square distance of points to a plane through their middle. */
 static inline double planes_moments_along(const planes_moments *m, const double n[3], const double middle[3]) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
-    double sum = 0;
+    double covariance[PLANES_PRODUCTS], sum = 0;
+    planes_moments_covariance(m, middle, covariance);
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        const double covariance = m->products[k] / m->count - middle[rows[k]] * middle[columns[k]];
-        sum += (rows[k] == columns[k] ? 1 : 2) * n[rows[k]] * n[columns[k]] * covariance;
+        const int row = planes_rows[k], column = planes_columns[k];
+        sum += (row == column ? 1 : 2) * n[row] * n[column] * covariance[k];
     }
     return fmax(sum, 0);
 }
@@ -474,13 +492,10 @@ typedef struct planes_local_fit {
 
 /* False: there is no plane. */
 static inline bool planes_moments_fit(const planes_moments *m, planes_local_fit *fit) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     double covariance[PLANES_PRODUCTS], min = 0;
     if (m->count < 3) return false;
     for (int k = 0; k < 3; k++) fit->middle[k] = m->first[k] / m->count;
-    for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        covariance[k] = m->products[k] / m->count - fit->middle[rows[k]] * fit->middle[columns[k]];
-    }
+    planes_moments_covariance(m, fit->middle, covariance);
     fit->size = sqrt((covariance[0] + covariance[3]) + covariance[5]);
     if (!planes_min_direction(covariance, fit->normal, &min)) return false;
     planes_turn_up(fit->normal);

@@ -46,17 +46,6 @@ double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, co
     return r->share * across * side_at(a, r->half[0], end_blur(m)) * side_at(b, r->half[1], end_blur(m));
 }
 
-static void add_part(planes_moments *m, const double p[3], double part) {
-    m->count += part;
-    for (int k = 0; k < 3; k++) m->first[k] += part * p[k];
-    m->products[0] += part * p[0] * p[0];
-    m->products[1] += part * p[0] * p[1];
-    m->products[2] += part * p[0] * p[2];
-    m->products[3] += part * p[1] * p[1];
-    m->products[4] += part * p[1] * p[2];
-    m->products[5] += part * p[2] * p[2];
-}
-
 /* part: of a point that lies from_end beyond an end; inside: how much of the point the rectangle holds along that side.
  */
 static void add_slope(end_slopes *to, double from_end, double inside, const bounded_plane *r, int side, double noise,
@@ -92,7 +81,7 @@ void rectangles_share(const composite_columns *points, rectangle_mixture *m) {
         strays += m->rest / m->volume / sum;
         for (uint32_t k = 0; k < m->count; k++) {
             if (densities[k] <= 0) continue;
-            add_part(&m->moments[k], p, densities[k] / sum);
+            planes_moments_add_part(&m->moments[k], p, densities[k] / sum);
             add_slopes(m, k, p, densities[k] / sum);
         }
     }
@@ -107,7 +96,7 @@ static void share_by_owner(const planes_local *s, const composite_body *body, ui
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
         const int64_t owner = (int64_t)s->owner[body->point[i]] - first;
-        if (owner >= 0 && owner < m->count) add_part(&m->moments[owner], p, 1);
+        if (owner >= 0 && owner < m->count) planes_moments_add_part(&m->moments[owner], p, 1);
         strays += owner < 0;
     }
     m->rest = fmax((double)strays / points->count, 1e-4);
@@ -116,10 +105,9 @@ static void share_by_owner(const planes_local *s, const composite_body *body, ui
 /* ---- fits */
 
 void rectangles_add_scatter(const planes_moments *m, double scatter[PLANES_PRODUCTS]) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     if (m->count < MIN_POINTS) return;
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        scatter[k] += m->products[k] - m->first[rows[k]] * m->first[columns[k]] / m->count;
+        scatter[k] += m->products[k] - m->first[planes_rows[k]] * m->first[planes_columns[k]] / m->count;
     }
 }
 

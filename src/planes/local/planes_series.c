@@ -73,36 +73,26 @@ static void place_of(const composite_columns *points, uint32_t i, double p[3]) {
 /* Takes the points without a plane, or all, or every few of them; returns the root mean square of their coordinates. */
 static double take_points(const planes_local *s, bool all_points, composite_body *body) {
     const planes_sample *p = s->sample;
-    composite_columns *to = &body->all;
-    uint32_t all = 0, seen = 0;
+    const composite_columns *all = &body->all;
+    uint32_t *list = s->component, count = 0;
     double sum[3] = {0, 0, 0}, squares = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         if (s->owner[i] >= 0 && !all_points) continue;
         sum[0] += (double)p->x[i];
         sum[1] += (double)p->y[i];
         sum[2] += (double)p->z[i];
-        all++;
+        list[count++] = i;
     }
-    to->count = 0;
     for (int k = 0; k < 3; k++) {
-        body->at[k] = rint(sum[k] / fmax(all, 1));
+        body->at[k] = rint(sum[k] / fmax(count, 1));
         body->normal[k] = 0; /* it is no slab: what is expected along a direction is what is there, blurred */
     }
-    for (uint32_t i = 0; i < p->count && to->count < COMPOSITE_MAX_POINTS; i++) {
-        if (s->owner[i] >= 0 && !all_points) continue;
-        const uint64_t next = (uint64_t)to->count * all / COMPOSITE_MAX_POINTS;
-        if (all > COMPOSITE_MAX_POINTS && seen++ < next) continue;
-        const float x = p->x[i] - (float)body->at[0], y = p->y[i] - (float)body->at[1];
-        const float z = p->z[i] - (float)body->at[2];
-        body->point[to->count] = i;
-        to->x[to->count] = x;
-        to->y[to->count] = y;
-        to->z[to->count++] = z;
-        squares += (double)x * x + (double)y * y + (double)z * z;
+    composite_take_points(s, list, count, COMPOSITE_MAX_POINTS, body);
+    for (uint32_t i = 0; i < all->count; i++) {
+        const double x = (double)all->x[i], y = (double)all->y[i], z = (double)all->z[i];
+        squares += x * x + y * y + z * z;
     }
-    body->weight = (double)all / fmax(to->count, 1);
-    composite_thin_out(body);
-    return sqrt(squares / fmax(3.0 * to->count, 1));
+    return sqrt(squares / fmax(3.0 * all->count, 1));
 }
 
 /* ---- sheets */
@@ -315,9 +305,7 @@ static bool join(const composite_columns *points, rectangle_mixture *m, uint32_t
     double scatter[PLANES_PRODUCTS] = {0}, n[3], middle[3];
     planes_moments *both = &m->moments[a];
     if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
-    both->count += other->count;
-    for (int k = 0; k < 3; k++) both->first[k] += other->first[k];
-    for (int k = 0; k < PLANES_PRODUCTS; k++) both->products[k] += other->products[k];
+    *both = planes_moments_sum(&before, 1, other);
     for (int k = 0; k < 3; k++) middle[k] = both->first[k] / both->count;
     rectangles_add_scatter(both, scatter);
     if (rectangles_direction_across(scatter, m->normals[0], n) &&
