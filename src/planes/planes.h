@@ -74,13 +74,11 @@ typedef struct planes_run {
 
 /* ---- planes_entry.c */
 
-/* Checks what the caller gives, and takes in the points. close: also on failure */
-mote_status planes_open_run(planes_run *run, mote_device *device, const mote_cloud *cloud,
-                            const mote_planes_params *params);
-/* Does work on the device that is chosen for the cloud, and where that cannot, on another one. */
-typedef mote_status (*planes_work)(mote_device *device, const mote_cloud *cloud, void *user);
-mote_status planes_run_on_any(mote_context *ctx, const mote_cloud *cloud, planes_work work, void *user);
-void planes_close_run(planes_run *run);
+/* Does work in a run on the device that is chosen for the cloud, and where that cannot, once more on another one. What
+   the caller gives is checked before, and the points are taken in. */
+typedef mote_status (*planes_work)(planes_run *run, void *user);
+mote_status planes_run_on_any(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
+                              planes_work work, void *user);
 
 /* ---- planes.c */
 
