@@ -34,23 +34,6 @@ static plane_cells cells_of(const planes_grid *g, uint32_t plane) {
     return p;
 }
 
-static bool core_adjacent(const plane_cells *p, uint32_t i, int32_t u, int32_t v, uint32_t *other) {
-    *other = planes_grid_adjacent(p->g, p->tract, i, u, v);
-    return planes_is_core(p->g, p->tract, *other);
-}
-
-static uint32_t first_component_around(const plane_cells *p, uint32_t i) {
-    uint32_t first = PLANES_NO_CELL, other;
-    for (uint32_t k = 0; k < 8; k++) {
-        int32_t u, v;
-        planes_grid_around(k, &u, &v);
-        if (!core_adjacent(p, i, u, v, &other)) continue;
-        const uint32_t root = root_of(p->g->root, other);
-        first = root < first ? root : first;
-    }
-    return first;
-}
-
 /* Joins core cells with those before them that are connected with them. */
 static void join_cores(const plane_cells *p) {
     const planes_grid *g = p->g;
@@ -61,7 +44,8 @@ static void join_cores(const plane_cells *p) {
             uint32_t other;
             int32_t u, v;
             planes_grid_around(k, &u, &v);
-            if (core_adjacent(p, i, u, v, &other) && planes_are_connected(g, i, other, u, v)) join(g->root, i, other);
+            if (planes_is_core_adjacent(g, p->tract, i, u, v, &other) && planes_are_connected(g, i, other, u, v))
+                join(g->root, i, other);
         }
     }
 }
@@ -72,7 +56,7 @@ static void settle(const plane_cells *p) {
     for (uint32_t i = p->first; i < p->end; i++) {
         if (g->count[i] == 0) continue;
         const bool core = planes_is_core(g, p->tract, i);
-        g->root[i] = core ? root_of(g->root, i) : first_component_around(p, i);
+        g->root[i] = core ? planes_grid_root(g->root, i) : planes_first_part_around(g, p->tract, i);
         if (g->root[i] == PLANES_NO_CELL) continue;
         g->points[g->root[i]] += g->count[i];
         g->all[p->plane] += g->count[i];
