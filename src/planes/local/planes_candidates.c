@@ -12,7 +12,8 @@
    One whose noise is no more than neighbours tell is left to the windows: they see it, too.
 
    A slice of a dune, or of a mug, is a candidate as well. A plane ends at an edge, but a slice ends where the surface
-   leaves it (planes_rim.c). */
+   leaves it: there its own points are off it towards the rim, more and more, and beyond the rim they go on to the same
+   side. At the edge of a wall nothing is beyond it, or what is there was not on its way. */
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +26,11 @@
 #define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
 #define LEAVING       0.25 /* share of the rim of a slice at which a surface leaves it; of walls up to 0.2, see history */
+#define RIM_SHARE     0.5  /* of the points of a cell that are no strays, one has where a surface goes on */
+#define RIM_NOISES    1.0  /* the mean of its points is off the plane, at least */
+#define FAR_NOISES    18.0 /* a surface that leaves is seen as far */
+#define FAR_VOLUMES   2.8  /* of the points on one side, to those within the reach of a growth */
+#define LEAVING_SLOPE 0.1  /* 6 degrees: less, from cell to cell, are walls that bend and steps of sensors */
 #define SLICES        0.25 /* of the candidates' points are of slices: then all candidates are */
 
 mote_status planes_reserve_candidates(planes_local *s) {
@@ -41,6 +47,53 @@ void planes_free_candidates(planes_local *s) {
     mote_free(s->ctx, s->candidates.planes);
     mote_free(s->ctx, s->candidates.owner);
     mote_free(s->ctx, s->candidates.likelihood);
+}
+
+/* ---- slices */
+
+/* Whether the points of a cell at the rim are off the plane, more so than those of the next cell inwards, and go on to
+   the same side in the next one outwards. */
+static bool is_leaving(const planes_local *s, const planes_growth *g, uint32_t cell, uint32_t inner, uint32_t outer) {
+    const double off = (double)s->cell_sum[cell] / s->cell_in[cell];
+    const double less = (double)s->cell_sum[inner] / s->cell_in[inner];
+    const double beyond = s->cell_beside[2 * outer + (off > 0)] - FAR_VOLUMES * g->strays;
+    return fabs(off) >= RIM_NOISES * g->noise && fabs(off) > fabs(less) && fabs(off - less) > LEAVING_SLOPE * g->cell &&
+           beyond >= RIM_SHARE * (g->density - g->strays);
+}
+
+/* Counts the points on either side, farther than a noise and as far as a surface may be that goes on, whoever has
+   them. */
+static void count_far(planes_local *s, const planes_growth *g) {
+    planes_growth all = *g;
+    all.density = 1e300; /* nobody explains a point better */
+    planes_take_near(s, &all, FAR_NOISES * g->noise);
+    memset(s->cell_beside, 0, 2 * (uint64_t)g->columns * g->rows * sizeof *s->cell_beside);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        const double distance = (double)s->near_distance[i];
+        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows) || fabs(distance) < g->noise) continue;
+        s->cell_beside[2 * ((uint32_t)row * g->columns + (uint32_t)column) + (distance > 0)]++;
+    }
+}
+
+/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
+   scratch goes. */
+static double leaving_rim(planes_local *s, const planes_growth *g) {
+    const int32_t next[4] = {-1, 1, -(int32_t)g->columns, (int32_t)g->columns};
+    uint32_t ends = 0, leaving = 0;
+    count_far(s, g);
+    for (uint32_t row = 1; row + 1 < g->rows; row++) {
+        for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
+            for (int k = 0; k < 4 && s->cell_mark[cell] != 0; k++) {
+                const uint32_t outer = cell + (uint32_t)next[k], inner = cell - (uint32_t)next[k];
+                if (s->cell_mark[outer] != 0 || s->cell_mark[inner] == 0) continue;
+                ends++;
+                leaving += is_leaving(s, g, cell, inner, outer);
+            }
+        }
+    }
+    return ends > 0 ? (double)leaving / ends : 0;
 }
 
 /* ---- before anything has grown */
@@ -63,7 +116,7 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
     const int32_t plane = planes_add_empty(s);
     planes_commit(s, &g, plane);
-    const bool is_slice = !closely && planes_leaving_rim(s, &g) >= LEAVING;
+    const bool is_slice = !closely && leaving_rim(s, &g) >= LEAVING;
     s->planes[plane].candidate = is_wider && !is_slice ? number : 0;
     s->planes[plane].closely = closely;
     points->slices += is_slice ? g.count : 0;

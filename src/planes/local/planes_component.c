@@ -191,12 +191,19 @@ static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell
     return !is_centred(s, g, cell) && off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
 }
 
+/* Whether a cell, none of the rim of the grid, is beside the component. */
+static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
+}
+
 double planes_going_on(const planes_local *s, const planes_growth *g) {
     const double min = BESIDE_SHARE * g->density;
     uint32_t beside = 0, on = 0;
     for (uint32_t row = 1; row + 1 < g->rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
-            if (!growth_is_beside(s, g, cell)) continue;
+            if (!is_beside(s, g, cell)) continue;
             beside++;
             on += s->cell_in[cell] >= min && goes_on(s, g, cell);
         }

@@ -1,4 +1,4 @@
-/* What the files of growth share: planes_component.c, planes_accept.c, planes_rim.c and planes_growth.c. */
+/* What the files of growth share: planes_component.c, planes_accept.c and planes_growth.c. */
 #ifndef PLANES_GROWTH_H
 #define PLANES_GROWTH_H
 
@@ -32,13 +32,6 @@ static inline bool growth_has_few(const planes_local *s) {
 /* Whether the noise is that of the representation. */
 static inline bool growth_is_exact(const planes_local *s, const planes_growth *g) {
     return g->noise <= GROWTH_TOLD_NOISE * s->params.floor;
-}
-
-/* Whether a cell, none of the rim of the grid, is beside the component. */
-static inline bool growth_is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint8_t *mark = s->cell_mark;
-    return mark[cell] == 0 &&
-           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
 }
 
 /* ---- planes_quadratic.c */

@@ -104,7 +104,6 @@ typedef struct planes_growth {
     double along;           /* of its points that face a way that is known, the share that face along it closely */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
-    double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;
@@ -308,14 +307,6 @@ void planes_drop_facing(planes_local *search);
 /* Whether the points of the component in the scratch lie flat along the plane, each by what is around it; cosine: of
    the angle, at most. Refused otherwise. What the points are listed in goes. */
 bool planes_is_supported(planes_local *search, planes_growth *growth, double cosine);
-
-/* ---- planes_rim.c */
-
-/* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
-double planes_bending_rim(planes_local *search, const planes_growth *growth);
-/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
-   scratch goes. */
-double planes_leaving_rim(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 
