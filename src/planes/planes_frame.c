@@ -267,25 +267,17 @@ static mote_status measure_typical(planes_run *run) {
     return status;
 }
 
-/* looked: out, how many positions of the sample were read */
-static mote_status place_points(planes_run *run, bool ordered, stray_sample *sample, uint32_t *looked) {
-    planes_frame frame = frame_of_box(&run->points->box);
-    *looked = 0;
-    MOTE_TRY(leave_out_strays(run, sample, &frame, looked));
-    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.15);
-    const mote_status status = run->ops->place(run->points, &frame, ordered);
-    mote_progress_leave(run->ctx, whole);
-    measure_radius(run);
-    return status;
-}
-
 /* Places the points; resolved: whether what positions tell apart is measured as well, which takes as long as a vote of
    a thousand points. */
 static mote_status place_and_measure(planes_run *run, bool ordered, bool resolved) {
-    uint32_t looked;
+    planes_frame frame = frame_of_box(&run->points->box);
+    uint32_t looked = 0;
     stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
-    if (sample == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = place_points(run, ordered, sample, &looked);
+    mote_status status = sample != NULL ? leave_out_strays(run, sample, &frame, &looked) : MOTE_ERROR_MEMORY;
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.15);
+    if (status == MOTE_OK) status = run->ops->place(run->points, &frame, ordered);
+    mote_progress_leave(run->ctx, whole);
+    measure_radius(run);
     if (status == MOTE_OK && resolved) measure_resolution(run, sample, looked);
     mote_free(run->ctx, sample);
     return status;
