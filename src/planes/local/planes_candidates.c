@@ -33,22 +33,6 @@
 #define LEAVING_SLOPE 0.1  /* 6 degrees: less, from cell to cell, are walls that bend and steps of sensors */
 #define SLICES        0.25 /* of the candidates' points are of slices: then all candidates are */
 
-mote_status planes_reserve_candidates(planes_local *s) {
-    const uint64_t points = s->sample->count, most = s->params.claim_count;
-    planes_candidates *candidates = &s->candidates;
-    if (most == 0) return MOTE_OK;
-    candidates->planes = mote_alloc(s->ctx, most * sizeof *candidates->planes, "planes search");
-    candidates->owner = mote_alloc(s->ctx, points * sizeof *candidates->owner, "planes search");
-    candidates->likelihood = mote_alloc(s->ctx, points * sizeof *candidates->likelihood, "planes search");
-    return mote_context_status(s->ctx);
-}
-
-void planes_free_candidates(planes_local *s) {
-    mote_free(s->ctx, s->candidates.planes);
-    mote_free(s->ctx, s->candidates.owner);
-    mote_free(s->ctx, s->candidates.likelihood);
-}
-
 /* ---- slices */
 
 /* Whether the points of a cell at the rim are off the plane, more so than those of the next cell inwards, and go on to
@@ -69,11 +53,9 @@ static void count_far(planes_local *s, const planes_growth *g) {
     planes_take_near(s, &all, FAR_NOISES * g->noise);
     memset(s->cell_beside, 0, 2 * (uint64_t)g->columns * g->rows * sizeof *s->cell_beside);
     for (uint32_t i = 0; i < s->near_count; i++) {
-        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
-        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+        const uint32_t cell = growth_cell_of(s, g, i);
         const double distance = (double)s->near_distance[i];
-        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows) || fabs(distance) < g->noise) continue;
-        s->cell_beside[2 * ((uint32_t)row * g->columns + (uint32_t)column) + (distance > 0)]++;
+        if (cell != UINT32_MAX && fabs(distance) >= g->noise) s->cell_beside[2 * cell + (distance > 0)]++;
     }
 }
 
@@ -123,18 +105,12 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
 }
 
 mote_status planes_share_candidates(planes_local *s) {
-    planes_candidates *candidates = &s->candidates;
     candidates_points points = {0, 0, 0};
     for (uint32_t i = 0; i < s->params.claim_count && s->plane_count < PLANES_LOCAL_MAX && !mote_stop(s->ctx); i++) {
         add_candidate(s, i + 1, &points);
     }
     const bool are_slices = points.peaked < MOSTLY * points.all || points.slices >= SLICES * points.all;
-    candidates->count = are_slices ? 0 : s->plane_count;
-    if (candidates->count > 0) {
-        memcpy(candidates->planes, s->planes, candidates->count * sizeof *candidates->planes);
-        memcpy(candidates->owner, s->owner, s->sample->count * sizeof *candidates->owner);
-        memcpy(candidates->likelihood, s->likelihood, s->sample->count * sizeof *candidates->likelihood);
-    }
+    if (!are_slices && s->plane_count > 0) MOTE_TRY(planes_keep_owners(s, &s->candidates));
     planes_take_back(s, 0);
     return mote_stopped(s->ctx);
 }
@@ -147,7 +123,7 @@ typedef struct candidates_nats {
 } candidates_nats;
 
 static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     memset(nats, 0, sizeof *nats);
     for (uint32_t i = 0; i < s->sample->count; i++) {
         const int32_t candidate = candidates->owner[i];
@@ -167,7 +143,7 @@ static double max_noise_of(const planes_local *s) {
 
 /* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
 static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     const bool closely = s->plane_count == 0; /* where nothing has grown, all may be curved */
     const double max_noise = max_noise_of(s);
     candidates_nats nats;
@@ -188,7 +164,7 @@ static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
 
 /* Chosen candidates take their points from what has grown; of that what loses most goes. grown: how many these are */
 static void hand_over(planes_local *s, uint32_t grown, const int32_t number[PLANES_LOCAL_MAX]) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     memset(s->tally, 0, grown * sizeof *s->tally);
     for (uint32_t i = 0; i < s->sample->count; i++) {
         const int32_t to = candidates->owner[i] >= 0 ? number[candidates->owner[i]] : -1, from = s->owner[i];

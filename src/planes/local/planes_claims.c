@@ -84,6 +84,25 @@ void planes_take_back(planes_local *s, uint32_t first) {
     s->plane_count = first;
 }
 
+mote_status planes_keep_owners(const planes_local *s, planes_owners *kept) {
+    const uint64_t points = s->sample->count, planes = s->plane_count;
+    kept->count = s->plane_count;
+    kept->planes = mote_alloc(s->ctx, (planes + 1) * sizeof *kept->planes, "planes search");
+    kept->owner = mote_alloc(s->ctx, points * sizeof *kept->owner, "planes search");
+    kept->likelihood = mote_alloc(s->ctx, points * sizeof *kept->likelihood, "planes search");
+    MOTE_TRY(mote_context_status(s->ctx));
+    memcpy(kept->planes, s->planes, planes * sizeof *kept->planes);
+    memcpy(kept->owner, s->owner, points * sizeof *kept->owner);
+    memcpy(kept->likelihood, s->likelihood, points * sizeof *kept->likelihood);
+    return MOTE_OK;
+}
+
+void planes_free_owners(mote_context *ctx, planes_owners *kept) {
+    mote_free(ctx, kept->planes);
+    mote_free(ctx, kept->owner);
+    mote_free(ctx, kept->likelihood);
+}
+
 /* ---- what planes have */
 
 double planes_owned_points(const planes_local *s) {

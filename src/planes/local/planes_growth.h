@@ -34,6 +34,14 @@ static inline bool growth_is_exact(const planes_local *s, const planes_growth *g
     return g->noise <= GROWTH_TOLD_NOISE * s->params.floor;
 }
 
+/* The cell of the grid that the i-th near point is in, whatever they were counted with; UINT32_MAX: it is outside. */
+static inline uint32_t growth_cell_of(const planes_local *s, const planes_growth *g, uint32_t i) {
+    const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+    const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+    if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) return UINT32_MAX;
+    return (uint32_t)row * g->columns + (uint32_t)column;
+}
+
 /* ---- planes_quadratic.c */
 
 #define PLANES_QUADRATIC 6 /* terms: 1, u, v, u u, u v, v v */

@@ -6,15 +6,118 @@
 #include <math.h>
 #include <string.h>
 
+#define MIN_CELLS    4096u
+#define CELL_SHARE   4u    /* cells of a grid to points of the sample, at most */
+#define MAX_WORKERS  16u   /* the memory of each is used only as far as its growths are large */
+#define MIN_SHARED   2048u /* points of a sample: in fewer a growth takes less time than to wake threads */
+#define LIMIT_SHARE  4u    /* of the memory that a limit leaves, one part in these is for workers */
+#define SCRATCH_LINE 64u   /* bytes: arrays of a scratch share no cache line */
+
+/* ---- scratch */
+
+/* Where the next array of a scratch begins. memory: NULL if only sizes are asked for */
+static void *lay_array(uint8_t *memory, uint64_t bytes, uint64_t *at) {
+    void *array = memory != NULL ? memory + *at : NULL;
+    *at += (bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
+    return array;
+}
+
+/* Lays the arrays of a scratch out in memory; returns how many bytes they take. */
+static uint64_t lay_scratch(planes_local *s, uint8_t *memory) {
+    const uint64_t points = (uint64_t)s->sample->count + 8; /* eight at a time */
+    const uint64_t cells = CELL_SHARE * (uint64_t)s->sample->count + MIN_CELLS;
+    uint64_t bytes = 0;
+    s->near_point = lay_array(memory, points * sizeof *s->near_point, &bytes);
+    s->near_distance = lay_array(memory, points * sizeof *s->near_distance, &bytes);
+    s->near_u = lay_array(memory, points * sizeof *s->near_u, &bytes);
+    s->near_v = lay_array(memory, points * sizeof *s->near_v, &bytes);
+    s->near_cell = lay_array(memory, points * sizeof *s->near_cell, &bytes);
+    s->component = lay_array(memory, points * sizeof *s->component, &bytes);
+    s->cell_in = lay_array(memory, 3 * cells * sizeof *s->cell_in, &bytes);
+    s->cell_mark = lay_array(memory, cells * sizeof *s->cell_mark, &bytes);
+    s->cell_stack = lay_array(memory, cells * sizeof *s->cell_stack, &bytes);
+    s->cell_sum = lay_array(memory, cells * sizeof *s->cell_sum, &bytes);
+    s->cell_capacity = (uint32_t)cells;
+    return bytes;
+}
+
+static mote_status reserve_scratch(planes_local *s) {
+    s->scratch = mote_alloc(s->ctx, lay_scratch(s, NULL), "planes search");
+    if (s->scratch == NULL) return MOTE_ERROR_MEMORY;
+    lay_scratch(s, s->scratch);
+    return MOTE_OK;
+}
+
+/* ---- workers */
+
+/* Growths side by side: threads look at the same points and owners, each with a scratch of its own. None takes points
+   meanwhile, so each growth becomes what it would become alone, whichever thread has it. */
+static uint32_t count_workers(const planes_local *s) {
+    const uint64_t limit_bytes = s->ctx->params.memory_limit_bytes, taken_bytes = s->ctx->memory_bytes;
+    uint64_t workers = (uint64_t)s->ctx->threads < MAX_WORKERS ? (uint64_t)s->ctx->threads : MAX_WORKERS;
+    if (s->sample->count < MIN_SHARED) return 1;
+    if (limit_bytes == 0) return (uint32_t)workers;
+    planes_local measured = *s;
+    const uint64_t free_bytes = limit_bytes > taken_bytes ? (limit_bytes - taken_bytes) / LIMIT_SHARE : 0;
+    const uint64_t fit = 1 + free_bytes / lay_scratch(&measured, NULL);
+    return (uint32_t)(workers < fit ? workers : fit);
+}
+
+static mote_status open_workers(planes_local *s) {
+    const uint32_t count = count_workers(s);
+    if (count < 2) return MOTE_OK;
+    s->workers = mote_alloc(s->ctx, (count - 1) * sizeof *s->workers, "planes search");
+    if (s->workers == NULL) return MOTE_ERROR_MEMORY;
+    while (s->worker_count < count) {
+        planes_local *worker = &s->workers[s->worker_count - 1];
+        *worker = *s;
+        MOTE_TRY(reserve_scratch(worker));
+        s->worker_count++;
+    }
+    return MOTE_OK;
+}
+
+static void close_workers(planes_local *s) {
+    for (uint32_t i = 0; i + 1 < s->worker_count; i++) mote_free(s->ctx, s->workers[i].scratch);
+    mote_free(s->ctx, s->workers);
+}
+
+static planes_local *worker_of(planes_local *s) {
+    const int thread = mote_thread_number();
+    return thread == 0 ? s : &s->workers[thread - 1];
+}
+
+/* A plane that a body was split into is known better than its points tell: where it fails for what lies to one side, as
+   doors do that are set back a little, it is grown once more without that. */
+static void grow_one(planes_local *s, planes_growing *one) {
+    planes_patch patch = one->patch;
+    planes_growth g;
+    one->stands = planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
+                  planes_growth_stands(s, &one->growth);
+    if (one->stands || !patch.turned || patch.centred || one->growth.reason != MOTE_PLANES_STRUCTURE) return;
+    patch.centred = true;
+    if (!planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &g) || !planes_growth_stands(s, &g)) return;
+    one->growth = g;
+    one->stands = true;
+}
+
+void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        growing[i].stands = false;
+        if (!mote_stop(s->ctx)) grow_one(worker_of(s), &growing[i]);
+    }
+}
+
 /* ---- memory */
 
-void planes_local_close(planes_local *s) {
+static void close_search(planes_local *s) {
     mote_context *ctx = s->ctx;
     void *const arrays[] = {s->thinned,  s->patches, s->planes, s->owner,    s->likelihood,
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
     planes_drop_facing(s);
-    planes_free_candidates(s);
-    planes_close_workers(s);
+    planes_free_owners(ctx, &s->candidates);
+    close_workers(s);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
 }
@@ -137,8 +240,8 @@ static double background_of(const planes_local_level *all) {
     return log(all->count / volume);
 }
 
-mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_sample *sample,
-                              const planes_local_params *params) {
+static mote_status open_search(planes_local *s, mote_context *ctx, const planes_sample *sample,
+                               const planes_local_params *params) {
     const uint64_t points = sample->count;
     memset(s, 0, sizeof *s);
     s->ctx = ctx;
@@ -148,8 +251,7 @@ mote_status planes_local_open(planes_local *s, mote_context *ctx, const planes_s
     reserve_points(s, points);
     reserve_planes(s);
     MOTE_TRY(mote_context_status(ctx));
-    MOTE_TRY(planes_reserve_candidates(s));
-    MOTE_TRY(planes_reserve_scratch(s));
+    MOTE_TRY(reserve_scratch(s));
     memset(s->owner, 0xFF, points * sizeof *s->owner);
     MOTE_TRY(make_levels(s));
     s->background = background_of(&s->levels[0]);
@@ -163,16 +265,16 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
     planes_local search;
     memset(found, 0, sizeof *found);
     if (sample->count == 0) return MOTE_OK;
-    mote_status status = planes_local_open(&search, ctx, sample, params);
+    mote_status status = open_search(&search, ctx, sample, params);
     if (status == MOTE_OK) status = planes_find_patches(&search);
-    if (status == MOTE_OK) status = planes_open_workers(&search);
+    if (status == MOTE_OK) status = open_workers(&search);
     if (status == MOTE_OK) status = planes_select(&search);
     if (status == MOTE_OK) {
         found->planes = search.planes;
         found->count = search.plane_count;
         search.planes = NULL;
     }
-    planes_local_close(&search);
+    close_search(&search);
     return status;
 }
 
@@ -220,7 +322,7 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         planes_confirming *one = &confirming[i];
-        planes_local *mine = planes_worker(s);
+        planes_local *mine = worker_of(s);
         if (mote_stop(s->ctx)) continue;
         one->in = 0;
         planes_begin_claim(&claims[i], &one->growth);
@@ -234,10 +336,10 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
-    mote_status status = planes_local_open(&search, ctx, sample, params);
+    mote_status status = open_search(&search, ctx, sample, params);
     planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
     if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = planes_open_workers(&search);
+    if (status == MOTE_OK) status = open_workers(&search);
     if (status == MOTE_OK) {
         confirm_all(&search, claims, count, pieces, confirming);
         status = mote_stopped(ctx);
@@ -250,6 +352,6 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
         *all_stand = false;
     }
     mote_free(ctx, confirming);
-    planes_local_close(&search);
+    close_search(&search);
     return status;
 }

@@ -89,7 +89,7 @@ typedef struct planes_growth {
     bool turned;      /* the normal is known better than its points tell, and stays */
     planes_role role;
     bool centred; /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
-    bool warped;  /* a sheet that may bend a little: see planes_warped.c */
+    bool warped;  /* a sheet that may bend a little: see planes_bodies.c */
     planes_strip strip;
     uint64_t work; /* points that were near it, of all turns */
     /* Of the component. */
@@ -180,13 +180,13 @@ typedef struct planes_bodies {
     planes_growth growths[PLANES_LOCAL_SHEETS]; /* [count], at most max */
 } planes_bodies;
 
-/* Candidates of the vote, as they share the points out among themselves. */
-typedef struct planes_candidates {
+/* Planes, and how they share the points out: a copy of what a search has. */
+typedef struct planes_owners {
     uint32_t count;
     planes_local_plane *planes; /* [count] */
-    int32_t *owner;             /* [sample] a candidate; -1: none */
+    int32_t *owner;             /* [sample] a plane; -1: none */
     float *likelihood;          /* [sample] by the owner, nats */
-} planes_candidates;
+} planes_owners;
 
 /* A search. */
 typedef struct planes_local {
@@ -204,7 +204,7 @@ typedef struct planes_local {
     float *likelihood; /* [sample] by the owner, nats */
     uint8_t *failures; /* [sample] patches with this point that came to nothing */
     planes_facing facing;
-    planes_candidates candidates;
+    planes_owners candidates;     /* of the vote, as they share the points out among themselves */
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -281,18 +281,6 @@ bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
 
-/* ---- planes_workers.c */
-
-/* Takes memory for the scratch of a search. */
-mote_status planes_reserve_scratch(planes_local *search);
-/* Takes memory for as many growths side by side as there are threads; freed with the search. */
-mote_status planes_open_workers(planes_local *search);
-void planes_close_workers(planes_local *search);
-/* The search as this thread of a parallel region has it, of worker_count threads. */
-planes_local *planes_worker(planes_local *search);
-/* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
-void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
-
 /* ---- planes_facing.c */
 
 /* Finds which way points face, for all growths from now on. */
@@ -329,6 +317,9 @@ bool planes_add_growth(planes_local *search, planes_growth *growth);
 
 /* Takes the last planes back: their points are nobody's. first: the first of them */
 void planes_take_back(planes_local *search, uint32_t first);
+/* Keeps a copy of planes and owners; free: also on failure. */
+mote_status planes_keep_owners(const planes_local *search, planes_owners *kept);
+void planes_free_owners(mote_context *ctx, planes_owners *kept);
 /* How many points planes have. */
 double planes_owned_points(const planes_local *search);
 /* The noise of planes: of the one that has the middle point. */
@@ -338,9 +329,6 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
 
 /* ---- planes_candidates.c */
 
-/* Memory for the candidates of params; freed with the search. */
-mote_status planes_reserve_candidates(planes_local *search);
-void planes_free_candidates(planes_local *search);
 /* Lets the candidates share the points out, before anything has grown; nobody has a point afterwards. */
 mote_status planes_share_candidates(planes_local *search);
 /* The candidates that explain their points better than what has grown among these become planes, and take them.
@@ -367,8 +355,6 @@ mote_status planes_select(planes_local *search);
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
 void planes_note_body(const planes_local *search, const planes_growth *growth, planes_bodies *bodies);
-/* Grows a body once more, freely, over what no plane explains better. */
-bool planes_grow_body(planes_local *search, const planes_growth *body, bool warped, planes_growth *growth);
 /* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
    of the cloud are, or has no peak. */
 void planes_note_sheets(planes_local *search, const planes_growth *growth);
@@ -378,8 +364,6 @@ mote_status planes_find_sheets(planes_local *search, double noise);
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 void planes_take_sheets(planes_local *search);
-
-/* ---- planes_warped.c */
 
 /* What no plane explains in the end, though it is one thin sheet that hardly bends, is one plane as thick as it bends.
  */
@@ -418,10 +402,8 @@ typedef struct planes_local_found {
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                               planes_local_found *found);
 
-/* Memory of a search in a sample that has points. close: also on failure */
-mote_status planes_local_open(planes_local *search, mote_context *ctx, const planes_sample *sample,
-                              const planes_local_params *params);
-void planes_local_close(planes_local *search);
+/* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
+void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */
