@@ -1,4 +1,4 @@
-/* Planes on CPU cores: taking in the points, putting them in order, giving labels back. */
+/* Planes on CPU cores: taking in the points, putting them in order, giving samples and labels back. */
 #include "planes/planes_cpu.h"
 
 #include "core/cloud.h"
@@ -9,22 +9,18 @@
 
 /* ---- open and release */
 
-static void find_normals(planes_cpu *p) {
-    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
-    for (int k = 0; k < 3; k++) {
-        p->normals[k] = mote_cloud_find(p->base.cloud, names[k]);
-        if (p->normals[k] == NULL) p->base.normals = false;
-    }
-}
-
 static mote_status take_cloud(planes_cpu *p) {
+    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
     mote_context *ctx = p->base.ctx;
     uint64_t skipped = 0;
     MOTE_TRY(mote_cloud_need_host(ctx, p->base.cloud, "planes on the CPU"));
     MOTE_TRY(mote_cloud_bounds(ctx, p->base.cloud, &p->base.box, &skipped));
     MOTE_TRY(mote_cloud_positions(ctx, p->base.cloud, p->axes));
     p->base.finite = p->base.cloud->count - skipped;
-    if (p->base.normals) find_normals(p);
+    for (int k = 0; k < 3 && p->base.normals; k++) {
+        p->normals[k] = mote_cloud_find(p->base.cloud, names[k]);
+        p->base.normals = p->normals[k] != NULL;
+    }
     return MOTE_OK;
 }
 
@@ -139,10 +135,10 @@ static mote_status gather_points(planes_cpu *p) {
     return MOTE_OK;
 }
 
-static planes_block box_of(const planes_cpu *p, uint32_t b) {
+static planes_box box_of(const planes_cpu *p, uint32_t b) {
     const float *axes[3] = {p->x, p->y, p->z};
     const uint32_t first = b * PLANES_BLOCK, count = planes_block_points(p, b);
-    planes_block block;
+    planes_box block;
     for (int k = 0; k < 3; k++) {
         const float *at = axes[k] + first;
         float low = at[0], high = at[0];
@@ -157,10 +153,10 @@ static planes_block box_of(const planes_cpu *p, uint32_t b) {
 }
 
 /* The box of a group of blocks. */
-static planes_block group_of(const planes_cpu *p, uint32_t g) {
+static planes_box group_of(const planes_cpu *p, uint32_t g) {
     const uint32_t first = g * PLANES_GROUP, rest = p->block_count - first;
     const uint32_t last = first + (rest < PLANES_GROUP ? rest : PLANES_GROUP);
-    planes_block group;
+    planes_box group;
     for (int k = 0; k < 3; k++) {
         float low = INFINITY, high = -INFINITY;
         for (uint32_t b = first; b < last; b++) {
@@ -217,6 +213,35 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     return MOTE_OK;
 }
 
+/* ---- free points spread evenly over all */
+
+static void take_point(const planes_cpu *p, uint32_t at, planes_sample *sample, uint32_t to) {
+    sample->place[to] = at;
+    sample->x[to] = p->x[at];
+    sample->y[to] = p->y[at];
+    sample->z[to] = p->z[at];
+    sample->normal[to] = p->normal != NULL ? p->normal[at] : 0;
+}
+
+static mote_status read_places(planes_points *points, planes_sample *sample) {
+    for (uint32_t i = 0; i < sample->count; i++) take_point(planes_on_cpu(points), sample->place[i], sample, i);
+    return MOTE_OK;
+}
+
+mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_sample *sample) {
+    const planes_cpu *p = planes_on_cpu(points);
+    const uint64_t found = p->free_count, wanted = found < max ? found : max;
+    uint64_t rank = 0, next = wanted > 0 ? found / (2 * wanted) : 0;
+    sample->count = 0;
+    for (uint32_t i = 0; i < points->count && sample->count < wanted; i++) {
+        if (p->free_points[i] == 0) continue;
+        if (rank++ < next) continue;
+        take_point(p, i, sample, sample->count++);
+        next = (2 * (uint64_t)sample->count + 1) * found / (2 * wanted);
+    }
+    return MOTE_OK;
+}
+
 static mote_status read_voters(planes_points *points, planes_sample *voters) {
     *voters = planes_on_cpu(points)->voters;
     return MOTE_OK;
@@ -234,8 +259,7 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,           release_points,         place_points,           planes_vote_cpu,
-    planes_assign_cpu,     planes_footprint_cpu,   planes_relabel_cpu,     planes_outline_cpu,
-    read_points,           planes_read_sample_cpu, planes_read_places_cpu, read_voters,
-    planes_read_votes_cpu, write_labels,
+    open_points,          release_points,     place_points,          planes_vote_cpu, planes_assign_cpu,
+    planes_footprint_cpu, planes_relabel_cpu, planes_outline_cpu,    read_points,     planes_read_sample_cpu,
+    read_places,          read_voters,        planes_read_votes_cpu, write_labels,
 };

@@ -8,11 +8,6 @@
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
 #define PLANES_GROUP 16u  /* consecutive blocks that share one */
 
-/* Middle and half size of a block's box, in steps. */
-typedef struct planes_block {
-    float middle[3], half[3];
-} planes_block;
-
 typedef struct planes_cpu {
     planes_points base;
     const mote_column *axes[3], *normals[3];
@@ -21,8 +16,8 @@ typedef struct planes_cpu {
     uint32_t *normal;     /* packed; NULL without */
     int32_t *label;       /* -1: none */
     uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
-    planes_block *blocks; /* [block_count] */
-    planes_block *groups; /* [group_count] around PLANES_GROUP blocks each */
+    planes_box *blocks;   /* [block_count] */
+    planes_box *groups;   /* [group_count] around PLANES_GROUP blocks each */
     uint32_t block_count, group_count;
     uint64_t free_count;
     uint64_t capacity;    /* of the arrays above, points */
@@ -60,7 +55,6 @@ mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_s
 mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
-mote_status planes_read_places_cpu(planes_points *points, planes_sample *sample);
 mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                  uint32_t planes, const planes_footprint_params *footprint_params,

@@ -89,6 +89,11 @@ MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c
 
 /* ---- points and planes */
 
+/* Middle and half size of the box of some points, in steps. */
+typedef struct planes_box {
+    float middle[3], half[3];
+} planes_box;
+
 /* How far a plane reaches: a rectangle in it, along two perpendicular axes. */
 typedef struct planes_reach {
     float u[3], v[3];

@@ -4,7 +4,7 @@
 
 /* Writes those planes into list that may have points of a box within that number of their tolerances or, if larger,
    their guard. Returns how many. from: the planes that are asked about; NULL: all */
-static uint32_t planes_of_box(const planes_block *box, const planes_plane *planes, const uint32_t *from, uint32_t count,
+static uint32_t planes_of_box(const planes_box *box, const planes_plane *planes, const uint32_t *from, uint32_t count,
                               float tolerances, uint32_t *list) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -21,10 +21,10 @@ static_assert(sizeof(planes_sums) == WORDS * 8, "sums are whole words");
 /* ---- planes near a block */
 
 /* Lists the planes near the block, ascending; all threads of the block come. Returns how many. */
-static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_cuda_box *boxes,
+static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_box *boxes,
                                      float tolerances, uint16_t *list) {
     __shared__ uint32_t of_warp[WARPS];
-    const planes_cuda_box box = boxes[blockIdx.x];
+    const planes_box box = boxes[blockIdx.x];
     uint32_t found = 0;
     for (uint32_t first = 0; first < count; first += THREADS) {
         const uint32_t i = first + threadIdx.x;
@@ -138,7 +138,7 @@ static __device__ void add_bands(const planes_plane *planes, const uint16_t *lis
     }
 }
 
-static __global__ void sum_planes(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+static __global__ void sum_planes(const planes_cuda_point *points, const planes_box *boxes, uint32_t point_count,
                                   const planes_plane *planes, uint32_t count, uint32_t copies, sums_word *sums) {
     __shared__ uint16_t list[LIST_MAX];
     const uint32_t near = list_near(planes, count, boxes, 3.0f, list);
@@ -251,7 +251,7 @@ static mote_status sum_labelled(planes_points *points, const planes_mixture *mix
 
 /* ---- labels */
 
-static __global__ void label_points(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+static __global__ void label_points(const planes_cuda_point *points, const planes_box *boxes, uint32_t point_count,
                                     const planes_plane *planes, uint32_t count, int32_t *label, uint8_t *free_points,
                                     uint32_t *block_free) {
     __shared__ uint16_t list[LIST_MAX];
