@@ -123,15 +123,12 @@ static mote_status reserve_found(planes_run *run) {
     return run->refusals != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* Whether the caller asks for the vote in a way that a search by what is flat nearby does not know. */
-static bool is_vote_enough(const mote_planes_params *params) {
-    return params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
-}
-
 /* Finds the planes of points, of which there are some. */
 static mote_status search(planes_run *run) {
     planes_sample all;
-    bool is_all = is_vote_enough(&run->params);
+    const mote_planes_params *params = &run->params;
+    /* These ask for the vote in a way that a search by what is flat nearby does not know. */
+    bool is_all = params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
     MOTE_TRY(reserve_found(run));
     MOTE_TRY(planes_measure_cloud(run));
     MOTE_TRY(prepare_votes(run));

@@ -47,6 +47,9 @@ void planes_sample_drop_copies(planes_sample *sample);
    noise then has noise, and no layers. */
 void planes_sample_spread(planes_sample *sample, double step);
 
+/* For qsort: the least first. */
+int planes_compare_doubles(const void *a, const void *b);
+
 /* Directions, in bins of rho per step; all on the host. kind, resolution and min_cosine say what xyz, first and near
    are: they may be kept between calls. */
 typedef struct planes_directions {

@@ -87,11 +87,6 @@ static double nats_of(const crease_body *body, double squares) {
 
 /* ---- a body */
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The variance of the points about a plane within a small cell: the middle one of all cells, for some have a step. It
    is infinite where no cell tells it. */
 static double variance_of(const crease_body *body) {
@@ -114,7 +109,7 @@ static double variance_of(const crease_body *body) {
     for (uint32_t i = 0; i < columns * rows; i++) {
         if (cells[i].count >= MIN_CELL) variances[told++] = fit_plane(&cells[i]).squares / (cells[i].count - 3);
     }
-    qsort(variances, told, sizeof *variances, compare_doubles);
+    qsort(variances, told, sizeof *variances, planes_compare_doubles);
     return told > 0 ? variances[told / 2] : INFINITY;
 }
 

@@ -77,11 +77,6 @@ static mote_status open_workers(planes_local *s) {
     return MOTE_OK;
 }
 
-static void close_workers(planes_local *s) {
-    for (uint32_t i = 0; i + 1 < s->worker_count; i++) mote_free(s->ctx, s->workers[i].scratch);
-    mote_free(s->ctx, s->workers);
-}
-
 static planes_local *worker_of(planes_local *s) {
     const int thread = mote_thread_number();
     return thread == 0 ? s : &s->workers[thread - 1];
@@ -117,25 +112,10 @@ static void close_search(planes_local *s) {
                             s->failures, s->growing, s->tally,  s->renumber, s->scratch};
     planes_drop_facing(s);
     planes_free_owners(ctx, &s->candidates);
-    close_workers(s);
+    for (uint32_t i = 0; i + 1 < s->worker_count; i++) mote_free(ctx, s->workers[i].scratch);
+    mote_free(ctx, s->workers);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) mote_free(ctx, arrays[i]);
     for (uint32_t l = 0; l < PLANES_LOCAL_LEVELS; l++) mote_free(ctx, s->levels[l].boxes);
-}
-
-static void reserve_points(planes_local *s, uint64_t points) {
-    mote_context *ctx = s->ctx;
-    s->failures = mote_alloc(ctx, points * sizeof *s->failures, "planes search");
-    /* Eight at a time. */
-    s->owner = mote_alloc(ctx, (points + 8) * sizeof *s->owner, "planes search");
-    s->likelihood = mote_alloc(ctx, (points + 8) * sizeof *s->likelihood, "planes search");
-}
-
-static void reserve_planes(planes_local *s) {
-    mote_context *ctx = s->ctx;
-    s->planes = mote_alloc_zero(ctx, PLANES_LOCAL_MAX * sizeof *s->planes, "planes search");
-    s->growing = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->growing, "planes search");
-    s->tally = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->tally, "planes search");
-    s->renumber = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->renumber, "planes search");
 }
 
 /* ---- what is known of the sample */
@@ -248,8 +228,14 @@ static mote_status open_search(planes_local *s, mote_context *ctx, const planes_
     s->sample = sample;
     s->params = *params;
     s->worker_count = 1;
-    reserve_points(s, points);
-    reserve_planes(s);
+    s->failures = mote_alloc(ctx, points * sizeof *s->failures, "planes search");
+    /* Eight at a time. */
+    s->owner = mote_alloc(ctx, (points + 8) * sizeof *s->owner, "planes search");
+    s->likelihood = mote_alloc(ctx, (points + 8) * sizeof *s->likelihood, "planes search");
+    s->planes = mote_alloc_zero(ctx, PLANES_LOCAL_MAX * sizeof *s->planes, "planes search");
+    s->growing = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->growing, "planes search");
+    s->tally = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->tally, "planes search");
+    s->renumber = mote_alloc(ctx, PLANES_LOCAL_MAX * sizeof *s->renumber, "planes search");
     MOTE_TRY(mote_context_status(ctx));
     MOTE_TRY(reserve_scratch(s));
     memset(s->owner, 0xFF, points * sizeof *s->owner);

@@ -203,25 +203,17 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     }
 }
 
-static double mean_square(const planes_moments *m, const double n[3]) {
-    const double middle[3] = {m->first[0] / m->count, m->first[1] / m->count, m->first[2] / m->count};
-    return planes_moments_along(m, n, middle);
-}
-
 void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     double squares = 0, all = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
         if (moments->count < MIN_POINTS) continue;
-        squares += moments->count * mean_square(moments, m->normals[m->rectangles[k].family]);
+        const double n = moments->count,
+                     middle[3] = {moments->first[0] / n, moments->first[1] / n, moments->first[2] / n};
+        squares += n * planes_moments_along(moments, m->normals[m->rectangles[k].family], middle);
         all += moments->count;
     }
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);
-}
-
-static void fit_rectangles(const composite_columns *points, double floor, rectangle_mixture *m) {
-    for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, points->count);
-    rectangles_fit_noise(m, floor);
 }
 
 /* ---- all of it */
@@ -259,7 +251,8 @@ static void begin(const planes_local *s, const planes_families *families, const 
         }
     }
     share_by_owner(s, body, first, m);
-    fit_rectangles(&body->all, s->params.floor, m);
+    for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, body->all.count);
+    rectangles_fit_noise(m, s->params.floor);
 }
 
 /* Whether the families are still what they began as. */

@@ -220,11 +220,6 @@ static int compare_patches(const void *a, const void *b) {
 
 /* ---- planes, once all are there */
 
-/* Whether a growth is parallel to a plane; -1: to none. */
-static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
-    return number >= 0 && fabs(planes_dot(g->normal, s->planes[number].normal)) >= PARALLEL;
-}
-
 /* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
    nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
 static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
@@ -277,7 +272,9 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
-        if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
+        const int32_t same = g->strip.bounded ? -1 : same_plane(s, g);
+        if (same >= 0 && fabs(planes_dot(g->normal, s->planes[same].normal)) >= PARALLEL) continue;
+        planes_commit(s, g, planes_add_empty(s));
     }
     return mote_stopped(s->ctx);
 }

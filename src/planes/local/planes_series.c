@@ -467,15 +467,10 @@ static bool find_at(planes_local *s, series *x, double size) {
     return true;
 }
 
-/* Whether planes have most of the cloud's points. */
-static bool is_mostly_owned(const planes_local *s) {
-    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
-    return outside + (1 - outside) * inside >= MAX_OWNED;
-}
-
 mote_status planes_find_series(planes_local *s, bool *any) {
+    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
     *any = false;
-    if (is_mostly_owned(s)) return MOTE_OK;
+    if (outside + (1 - outside) * inside >= MAX_OWNED) return MOTE_OK; /* planes have most of the cloud's points */
     const uint64_t bytes = (s->sample->count + 8) * sizeof(int32_t);
     series *x = mote_alloc(s->ctx, sizeof *x, "planes series");
     int32_t *nobody = mote_alloc(s->ctx, bytes, "planes series");

@@ -11,7 +11,9 @@ static mote_status measure_for_vote(planes_run *run) {
     return planes_choose_bin(run);
 }
 
+/* cells [max] out: the peaks with the most votes; count: how many there are. */
 static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
+    MOTE_TRY(measure_for_vote(run));
     const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
     run->max_voters = run->points->count;
@@ -25,12 +27,6 @@ static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, 
     MOTE_TRY(mote_progress(run->ctx, 0.2, "voting"));
     const planes_voting how = {run->max_voters, run->table, radius, 1, max};
     return run->ops->vote(run->points, &how, cells, count);
-}
-
-/* cells [max] out: the peaks with the most votes; count: how many there are. */
-static mote_status run_vote(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
-    MOTE_TRY(measure_for_vote(run));
-    return vote_once(run, max, cells, count);
 }
 
 static void describe_peak(const planes_run *run, const planes_peak *cell, mote_planes_peak *peak) {
@@ -54,7 +50,7 @@ static mote_status vote(planes_run *run, void *user) {
     planes_peak *cells = mote_alloc(run->ctx, v->max * sizeof *cells, "planes peaks");
     mote_status status = cells != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     *v->count = 0;
-    if (status == MOTE_OK && run->points->finite > 0) status = run_vote(run, v->max, cells, v->count);
+    if (status == MOTE_OK && run->points->finite > 0) status = vote_once(run, v->max, cells, v->count);
     for (uint32_t i = 0; i < *v->count && status == MOTE_OK; i++) describe_peak(run, &cells[i], &v->peaks[i]);
     if (v->facts != NULL) *v->facts = run->facts;
     mote_free(run->ctx, cells);
