@@ -25,11 +25,12 @@ planes_plane planes_plane_of(const planes_run *run, const planes_found *found) {
     return plane;
 }
 
-static mote_status sum_all(planes_run *run, planes_sums *sums) {
+/* Assigns all points to the planes that were found. sums [found], free_points: out; NULL: not wanted */
+static mote_status assign_all(planes_run *run, planes_sums *sums, uint64_t *free_points) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
-    const planes_assignment how = {planes, NULL, run->found_count, sums, NULL};
+    const planes_assignment how = {planes, NULL, run->found_count, sums, free_points};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);
     return status;
@@ -54,7 +55,7 @@ static mote_status settle(planes_run *run, int turns) {
     mote_status status = sums != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (int turn = 0; turn < turns && status == MOTE_OK; turn++) {
         bool changed = false;
-        status = sum_all(run, sums);
+        status = assign_all(run, sums, NULL);
         for (uint32_t i = 0; i < run->found_count && status == MOTE_OK; i++) {
             planes_found *found = &run->found[i];
             changed = changed || !same_sums(&sums[i], &found->sums);
@@ -190,12 +191,6 @@ mote_status planes_fit_all(planes_run *run, bool quick) {
 }
 
 mote_status planes_label_all(planes_run *run) {
-    planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
-    if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
-    const planes_assignment how = {planes, NULL, run->found_count, NULL, &run->free_points};
-    const mote_status status = run->ops->assign(run->points, &how);
-    mote_free(run->ctx, planes);
-    return status;
+    return assign_all(run, NULL, &run->free_points);
 }
