@@ -131,18 +131,6 @@ static float *lay_boxes(planes_local_boxes *boxes, uint32_t count, float *memory
     return memory + 6 * size;
 }
 
-/* The box of some values along axis k. low, high: may be the same */
-static void box_axis(planes_local_boxes *boxes, uint32_t b, int k, const float *low, const float *high,
-                     uint32_t count) {
-    float least = low[0], largest = high[0];
-    for (uint32_t i = 1; i < count; i++) {
-        least = low[i] < least ? low[i] : least;
-        largest = high[i] > largest ? high[i] : largest;
-    }
-    boxes->low[k][b] = least;
-    boxes->high[k][b] = largest;
-}
-
 static uint32_t min_count(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
@@ -151,17 +139,19 @@ static mote_status make_boxes(mote_context *ctx, planes_local_level *level) {
     const uint32_t block_count = (level->count + PLANES_LOCAL_BLOCK - 1) / PLANES_LOCAL_BLOCK;
     const uint32_t group_count = (block_count + PLANES_LOCAL_LANES - 1) / PLANES_LOCAL_LANES;
     const uint64_t boxes = (uint64_t)block_count + group_count + 2 * PLANES_LOCAL_LANES;
+    float unused;
     level->boxes = mote_alloc_zero(ctx, 6 * boxes * sizeof *level->boxes, "planes search");
     if (level->boxes == NULL) return MOTE_ERROR_MEMORY;
     lay_boxes(groups, group_count, lay_boxes(blocks, block_count, level->boxes));
     for (int k = 0; k < 3; k++) {
         for (uint32_t b = 0; b < block_count; b++) {
             const uint32_t first = b * PLANES_LOCAL_BLOCK, points = min_count(level->count - first, PLANES_LOCAL_BLOCK);
-            box_axis(blocks, b, k, axes[k] + first, axes[k] + first, points);
+            planes_find_ends(axes[k] + first, points, &blocks->low[k][b], &blocks->high[k][b]);
         }
         for (uint32_t g = 0; g < group_count; g++) {
             const uint32_t first = g * PLANES_LOCAL_LANES, some = min_count(block_count - first, PLANES_LOCAL_LANES);
-            box_axis(groups, g, k, blocks->low[k] + first, blocks->high[k] + first, some);
+            planes_find_ends(blocks->low[k] + first, some, &groups->low[k][g], &unused);
+            planes_find_ends(blocks->high[k] + first, some, &unused, &groups->high[k][g]);
         }
     }
     return MOTE_OK;
@@ -210,11 +200,9 @@ static double background_of(const planes_local_level *all) {
     const planes_local_boxes *groups = &all->groups;
     double volume = 1;
     for (int k = 0; k < 3; k++) {
-        float low = groups->low[k][0], high = groups->high[k][0];
-        for (uint32_t g = 1; g < groups->count; g++) {
-            low = groups->low[k][g] < low ? groups->low[k][g] : low;
-            high = groups->high[k][g] > high ? groups->high[k][g] : high;
-        }
+        float low, high, unused;
+        planes_find_ends(groups->low[k], groups->count, &low, &unused);
+        planes_find_ends(groups->high[k], groups->count, &unused, &high);
         volume *= fmax((double)high - (double)low, 4);
     }
     return log(all->count / volume);
