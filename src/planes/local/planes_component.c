@@ -313,7 +313,7 @@ bool planes_fit_component(planes_local *s, planes_growth *g) {
     sum_listed(s, count, p, &m);
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
     double rms = fit.rms;
-    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal, fit.middle));
+    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal));
     const double reach2 = PLANES_REACH_NOISES * PLANES_REACH_NOISES * g->noise * g->noise;
     const double variance = (m.count * rms * rms - strays * reach2 / 3) / (m.count - strays);
     const double sure = fmax(variance, 0.1 * rms * rms) * m.count / (m.count - 3);

@@ -283,25 +283,19 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
     return false;
 }
 
-/* A claim that is held against the points. */
-typedef struct planes_confirming {
-    planes_growth growth;
-    uint32_t in; /* points near it, of any component */
-    bool stands;
-} planes_confirming;
-
-/* Side by side: none takes points. */
+/* Side by side: none takes points. The number of each is that of the points near it, of any component. */
 static void confirm_all(planes_local *s, const planes_local_claim *claims, uint32_t count, bool pieces,
-                        planes_confirming *confirming) {
+                        planes_growing *confirming) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
     for (int64_t i = 0; i < (int64_t)count; i++) {
-        planes_confirming *one = &confirming[i];
+        planes_growing *one = &confirming[i];
         planes_local *mine = worker_of(s);
         if (mote_stop(s->ctx)) continue;
-        one->in = 0;
+        uint32_t in = 0;
         planes_begin_claim(&claims[i], &one->growth);
-        one->stands = planes_measure(mine, &one->growth, &one->in) &&
-                      is_as_claimed(mine, &claims[i], pieces, one->in, &one->growth);
+        one->stands =
+            planes_measure(mine, &one->growth, &in) && is_as_claimed(mine, &claims[i], pieces, in, &one->growth);
+        one->number = in;
     }
 }
 
@@ -311,7 +305,7 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
     mote_status status = open_search(&search, ctx, sample, params);
-    planes_confirming *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
+    planes_growing *confirming = mote_alloc(ctx, count * sizeof *confirming, "planes search");
     if (status == MOTE_OK && confirming == NULL) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = open_workers(&search);
     if (status == MOTE_OK) {
@@ -322,7 +316,7 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
         const planes_growth *g = &confirming[i].growth;
         if (confirming[i].stands) continue;
-        planes_refuse_growth(&search, g, fmax(g->count, confirming[i].in));
+        planes_refuse_growth(&search, g, fmax(g->count, (double)confirming[i].number));
         *all_stand = false;
     }
     mote_free(ctx, confirming);

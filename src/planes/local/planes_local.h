@@ -440,17 +440,17 @@ static inline planes_moments planes_moments_sum(const planes_moments *a, double 
     return sums;
 }
 
-static inline void planes_moments_covariance(const planes_moments *m, const double middle[3],
-                                             double covariance[PLANES_PRODUCTS]) {
+static inline void planes_moments_covariance(const planes_moments *m, double covariance[PLANES_PRODUCTS]) {
+    const double middle[3] = {m->first[0] / m->count, m->first[1] / m->count, m->first[2] / m->count};
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
         covariance[k] = m->products[k] / m->count - middle[planes_rows[k]] * middle[planes_columns[k]];
     }
 }
 
 /* The mean square distance of points to a plane through their middle. */
-static inline double planes_moments_along(const planes_moments *m, const double n[3], const double middle[3]) {
+static inline double planes_moments_along(const planes_moments *m, const double n[3]) {
     double covariance[PLANES_PRODUCTS], sum = 0;
-    planes_moments_covariance(m, middle, covariance);
+    planes_moments_covariance(m, covariance);
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
         const int row = planes_rows[k], column = planes_columns[k];
         sum += (row == column ? 1 : 2) * n[row] * n[column] * covariance[k];
@@ -468,7 +468,7 @@ static inline bool planes_moments_fit(const planes_moments *m, planes_local_fit 
     double covariance[PLANES_PRODUCTS], min = 0;
     if (m->count < 3) return false;
     for (int k = 0; k < 3; k++) fit->middle[k] = m->first[k] / m->count;
-    planes_moments_covariance(m, fit->middle, covariance);
+    planes_moments_covariance(m, covariance);
     fit->size = sqrt((covariance[0] + covariance[3]) + covariance[5]);
     if (!planes_min_direction(covariance, fit->normal, &min)) return false;
     planes_turn_up(fit->normal);

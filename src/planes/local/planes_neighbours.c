@@ -140,7 +140,7 @@ static void find_neighbours(const planes_local_level *level, uint32_t point, nei
 double planes_thickness(const planes_moments *m, const planes_local_fit *fit) {
     const double least = fit->rms * fit->rms, rest = fit->size * fit->size - least;
     double c[PLANES_PRODUCTS];
-    planes_moments_covariance(m, fit->middle, c);
+    planes_moments_covariance(m, c);
     const double xx = c[0], xy = c[1], xz = c[2], yy = c[3], yz = c[4], zz = c[5];
     const double minors = ((xx * yy - xy * xy) + (xx * zz - xz * xz)) + (yy * zz - yz * yz);
     const double others = minors - least * rest; /* the product of the other two, whose sum is the rest */

@@ -157,18 +157,18 @@ void rectangles_fit_one(rectangle_mixture *m, uint32_t k, double all) {
     if (moments->count < MIN_POINTS) return;
     for (int i = 0; i < 3; i++) r->at[i] = moments->first[i] / moments->count;
     planes_perpendicular(m->normals[r->family], e[0], e[1]);
-    uu = planes_moments_along(moments, e[0], r->at);
-    vv = planes_moments_along(moments, e[1], r->at);
+    uu = planes_moments_along(moments, e[0]);
+    vv = planes_moments_along(moments, e[1]);
     const double both[3] = {(e[0][0] + e[1][0]) / ROOT_TWO, (e[0][1] + e[1][1]) / ROOT_TWO,
                             (e[0][2] + e[1][2]) / ROOT_TWO};
-    uv = planes_moments_along(moments, both, r->at) - 0.5 * (uu + vv);
+    uv = planes_moments_along(moments, both) - 0.5 * (uu + vv);
     const double angle = 0.5 * atan2(2 * uv, uu - vv), c = cos(angle), d = sin(angle);
     for (int i = 0; i < 3; i++) {
         r->u[i] = c * e[0][i] + d * e[1][i];
         r->v[i] = c * e[1][i] - d * e[0][i];
     }
-    r->half[0] = sqrt(3 * fmax(planes_moments_along(moments, r->u, r->at) - noise2, noise2));
-    r->half[1] = sqrt(3 * fmax(planes_moments_along(moments, r->v, r->at) - noise2, noise2));
+    r->half[0] = sqrt(3 * fmax(planes_moments_along(moments, r->u) - noise2, noise2));
+    r->half[1] = sqrt(3 * fmax(planes_moments_along(moments, r->v) - noise2, noise2));
 }
 
 static double end_step(const end_slopes *slopes, double noise) {
@@ -208,9 +208,7 @@ void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
         if (moments->count < MIN_POINTS) continue;
-        const double n = moments->count,
-                     middle[3] = {moments->first[0] / n, moments->first[1] / n, moments->first[2] / n};
-        squares += n * planes_moments_along(moments, m->normals[m->rectangles[k].family], middle);
+        squares += moments->count * planes_moments_along(moments, m->normals[m->rectangles[k].family]);
         all += moments->count;
     }
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);

@@ -302,14 +302,13 @@ static double area_of(const bounded_plane *r) { return 4 * r->half[0] * r->half[
 static bool join(const composite_columns *points, rectangle_mixture *m, uint32_t a, uint32_t b) {
     const planes_moments before = m->moments[a], *other = &m->moments[b];
     const bounded_plane first = m->rectangles[a], second = m->rectangles[b];
-    double scatter[PLANES_PRODUCTS] = {0}, n[3], middle[3];
+    double scatter[PLANES_PRODUCTS] = {0}, n[3];
     planes_moments *both = &m->moments[a];
     if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
     *both = planes_moments_sum(&before, 1, other);
-    for (int k = 0; k < 3; k++) middle[k] = both->first[k] / both->count;
     rectangles_add_scatter(both, scatter);
     if (rectangles_direction_across(scatter, m->normals[0], n) &&
-        planes_moments_along(both, n, middle) <= SAME_SQUARES * m->noise * m->noise) {
+        planes_moments_along(both, n) <= SAME_SQUARES * m->noise * m->noise) {
         double old[3];
         memcpy(old, m->normals[first.family], sizeof old);
         memcpy(m->normals[first.family], n, sizeof n);
