@@ -94,7 +94,7 @@ typedef struct planes_voting {
 
 /* What assign does with the points of each plane. */
 typedef struct planes_assignment {
-    const planes_plane *planes;     /* [count] a point's plane is planes_nearest; NULL: that of its label */
+    const planes_plane *planes;     /* [count] a point's plane is planes_nearest_of; NULL: that of its label */
     const planes_mixture *mixtures; /* [count] without planes, after relabel: each point counts planes_weight times;
                                        NULL: once */
     uint32_t count;

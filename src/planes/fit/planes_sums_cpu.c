@@ -9,7 +9,7 @@ static uint32_t planes_of_box(const planes_box *box, const planes_plane *planes,
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t plane = from != NULL ? from[i] : i;
-        if (planes_box_is_near(&planes[plane], box->middle, box->half, tolerances)) list[found++] = plane;
+        if (planes_box_is_near(&planes[plane], box, tolerances)) list[found++] = plane;
     }
     return found;
 }
@@ -73,8 +73,8 @@ static int32_t bits_of(float value) {
     return bits;
 }
 
-/* Does what planes_nearest does, for all points of a block, with masks instead of branches, so that it becomes vectors.
-   min starts infinite, which is above every tolerance. */
+/* Does what planes_nearest_of does, for all points of a block, with masks instead of branches, so that it becomes
+   vectors. min starts infinite, which is above every tolerance. */
 static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
                          block_work *work) {
     const uint32_t count = points->count;
