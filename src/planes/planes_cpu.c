@@ -1,4 +1,4 @@
-/* Planes on CPU cores: taking in the points, putting them in order, giving samples and labels back. */
+/* Planes on CPU cores: taking in the points, putting them in order, giving labels back. */
 #include "planes/planes_cpu.h"
 
 #include "core/cloud.h"
@@ -213,35 +213,6 @@ static mote_status place_points(planes_points *points, const planes_frame *frame
     return MOTE_OK;
 }
 
-/* ---- free points spread evenly over all */
-
-static void take_point(const planes_cpu *p, uint32_t at, planes_sample *sample, uint32_t to) {
-    sample->place[to] = at;
-    sample->x[to] = p->x[at];
-    sample->y[to] = p->y[at];
-    sample->z[to] = p->z[at];
-    sample->normal[to] = p->normal != NULL ? p->normal[at] : 0;
-}
-
-static mote_status read_places(planes_points *points, planes_sample *sample) {
-    for (uint32_t i = 0; i < sample->count; i++) take_point(planes_on_cpu(points), sample->place[i], sample, i);
-    return MOTE_OK;
-}
-
-mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_sample *sample) {
-    const planes_cpu *p = planes_on_cpu(points);
-    const uint64_t found = p->free_count, wanted = found < max ? found : max;
-    uint64_t rank = 0, next = wanted > 0 ? found / (2 * wanted) : 0;
-    sample->count = 0;
-    for (uint32_t i = 0; i < points->count && sample->count < wanted; i++) {
-        if (p->free_points[i] == 0) continue;
-        if (rank++ < next) continue;
-        take_point(p, i, sample, sample->count++);
-        next = (2 * (uint64_t)sample->count + 1) * found / (2 * wanted);
-    }
-    return MOTE_OK;
-}
-
 static mote_status read_voters(planes_points *points, planes_sample *voters) {
     *voters = planes_on_cpu(points)->voters;
     return MOTE_OK;
@@ -259,7 +230,8 @@ static mote_status write_labels(planes_points *points, int32_t *labels) {
 }
 
 const mote_planes_ops mote_planes_cpu = {
-    open_points,          release_points,     place_points,          planes_vote_cpu, planes_assign_cpu,
-    planes_footprint_cpu, planes_relabel_cpu, planes_outline_cpu,    read_points,     planes_read_sample_cpu,
-    read_places,          read_voters,        planes_read_votes_cpu, write_labels,
+    open_points,           release_points,         place_points,           planes_vote_cpu,
+    planes_assign_cpu,     planes_footprint_cpu,   planes_relabel_cpu,     planes_outline_cpu,
+    read_points,           planes_read_sample_cpu, planes_read_places_cpu, read_voters,
+    planes_read_votes_cpu, write_labels,
 };

@@ -55,6 +55,7 @@ mote_status planes_read_sample_cpu(planes_points *points, uint32_t max, planes_s
 mote_status planes_vote_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
 mote_status planes_read_votes_cpu(planes_points *points, uint32_t *counters);
 mote_status planes_peaks_cpu(planes_points *points, const planes_voting *how, planes_peak *peaks, uint32_t *count);
+mote_status planes_read_places_cpu(planes_points *points, planes_sample *sample);
 mote_status planes_assign_cpu(planes_points *points, const planes_assignment *how);
 mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes, const uint64_t *in_bands,
                                  uint32_t planes, const planes_footprint_params *footprint_params,

@@ -26,8 +26,6 @@
 #define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
 #define LEAVING       0.25 /* share of the rim of a slice at which a surface leaves it; of walls up to 0.2, see history */
-#define RIM_SHARE     0.5  /* of the points of a cell that are no strays, one has where a surface goes on */
-#define RIM_NOISES    1.0  /* the mean of its points is off the plane, at least */
 #define FAR_NOISES    18.0 /* a surface that leaves is seen as far */
 #define FAR_VOLUMES   2.8  /* of the points on one side, to those within the reach of a growth */
 #define LEAVING_SLOPE 0.1  /* 6 degrees: less, from cell to cell, are walls that bend and steps of sensors */
@@ -41,8 +39,8 @@ static bool is_leaving(const planes_local *s, const planes_growth *g, uint32_t c
     const double off = (double)s->cell_sum[cell] / s->cell_in[cell];
     const double less = (double)s->cell_sum[inner] / s->cell_in[inner];
     const double beyond = s->cell_beside[2 * outer + (off > 0)] - FAR_VOLUMES * g->strays;
-    return fabs(off) >= RIM_NOISES * g->noise && fabs(off) > fabs(less) && fabs(off - less) > LEAVING_SLOPE * g->cell &&
-           beyond >= RIM_SHARE * (g->density - g->strays);
+    return fabs(off) >= GROWTH_RIM_NOISES * g->noise && fabs(off) > fabs(less) &&
+           fabs(off - less) > LEAVING_SLOPE * g->cell && beyond >= GROWTH_RIM_SHARE * (g->density - g->strays);
 }
 
 /* Counts the points on either side, farther than a noise and as far as a surface may be that goes on, whoever has

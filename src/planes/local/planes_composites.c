@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "planes/local/planes_composites.h"
 #include "planes/local/planes_growth.h"
-#include "planes/local/planes_rectangles.h"
 
 #define MAX_POINTS    4096u /* of a body, that vote */
 #define FIRST_POINTS  1024u /* of these, while all directions are tried */

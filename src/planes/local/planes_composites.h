@@ -85,4 +85,19 @@ void composite_find_heaps(const planes_local *search, const composite_body *body
 /* The middle of the points of a heap. */
 void composite_middle(const composite_body *body, const double n[3], double at, double noise, double middle[3]);
 
+/* ---- planes_rectangles.c */
+
+#define PLANES_MAX_FAMILIES 4u
+
+/* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
+typedef struct planes_families {
+    uint32_t count;
+    uint32_t first[PLANES_MAX_FAMILIES + 1];
+    double normals[PLANES_MAX_FAMILIES][3];
+} planes_families;
+
+/* Turns the planes of each family together, and moves them, so that all families explain the points of the body
+   together. */
+void planes_refit_families(planes_local *search, const planes_families *families, const composite_body *body);
+
 #endif

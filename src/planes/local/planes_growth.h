@@ -15,6 +15,8 @@
 #define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
 #define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
 #define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
+#define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
 
 /* Notes why a growth comes to nothing; false. */
 static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
@@ -68,13 +70,21 @@ bool planes_fit_component(planes_local *search, planes_growth *growth);
 bool planes_describe_component(planes_local *search, planes_growth *growth);
 /* Lists the component's points among those that are near; returns how many. */
 uint32_t planes_list_component(planes_local *search, const planes_growth *growth);
-/* Brings the component of a growth back into the scratch, and lists its points that have no plane. */
-uint32_t planes_list_free(planes_local *search, planes_growth *growth);
 /* Sums up the distances of each cell. */
 void planes_sum_distances(planes_local *search, const planes_growth *growth);
 /* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
    something curved. The distances of each cell have been summed up. */
 double planes_going_on(const planes_local *search, const planes_growth *growth);
+/* The share of the rim of the component in the scratch beside which a surface bends away: a piece of something curved
+   lies within the noise of the plane for some way, and goes on where the plane ends, to one side; other planes leave at
+   an angle. The sums of cells go.
+
+        a piece of a curve                 a side of a roof
+
+        ____________                            /\
+      /              \    the rim: points      /  \       the rim: at once far from the plane
+     /                \   a little off        /    \ */
+double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);

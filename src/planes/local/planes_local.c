@@ -50,8 +50,6 @@ static mote_status reserve_scratch(planes_local *s) {
 
 /* ---- workers */
 
-/* Growths side by side: threads look at the same points and owners, each with a scratch of its own. None takes points
-   meanwhile, so each growth becomes what it would become alone, whichever thread has it. */
 static uint32_t count_workers(const planes_local *s) {
     const uint64_t limit_bytes = s->ctx->params.memory_limit_bytes, taken_bytes = s->ctx->memory_bytes;
     uint64_t workers = (uint64_t)s->ctx->threads < MAX_WORKERS ? (uint64_t)s->ctx->threads : MAX_WORKERS;
@@ -75,33 +73,6 @@ static mote_status open_workers(planes_local *s) {
         s->worker_count++;
     }
     return MOTE_OK;
-}
-
-static planes_local *worker_of(planes_local *s) {
-    const int thread = mote_thread_number();
-    return thread == 0 ? s : &s->workers[thread - 1];
-}
-
-/* A plane that a body was split into is known better than its points tell: where it fails for what lies to one side, as
-   doors do that are set back a little, it is grown once more without that. */
-static void grow_one(planes_local *s, planes_growing *one) {
-    planes_patch patch = one->patch;
-    planes_growth g;
-    one->stands = planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
-                  planes_growth_stands(s, &one->growth);
-    if (one->stands || !patch.turned || patch.centred || one->growth.reason != MOTE_PLANES_STRUCTURE) return;
-    patch.centred = true;
-    if (!planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &g) || !planes_growth_stands(s, &g)) return;
-    one->growth = g;
-    one->stands = true;
-}
-
-void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
-#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
-    for (int64_t i = 0; i < (int64_t)count; i++) {
-        growing[i].stands = false;
-        if (!mote_stop(s->ctx)) grow_one(worker_of(s), &growing[i]);
-    }
 }
 
 /* ---- memory */
@@ -289,7 +260,7 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
     for (int64_t i = 0; i < (int64_t)count; i++) {
         planes_growing *one = &confirming[i];
-        planes_local *mine = worker_of(s);
+        planes_local *mine = planes_worker(s);
         if (mote_stop(s->ctx)) continue;
         uint32_t in = 0;
         planes_begin_claim(&claims[i], &one->growth);

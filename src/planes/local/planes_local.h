@@ -104,6 +104,7 @@ typedef struct planes_growth {
     double along;           /* of its points that face a way that is known, the share that face along it closely */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
+    double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;
@@ -257,6 +258,8 @@ bool planes_grow(planes_local *search, const planes_patch *patch, double max_noi
 void planes_find_axes(planes_growth *growth);
 /* Brings the component of a growth back into the scratch. */
 bool planes_grow_again(planes_local *search, planes_growth *growth);
+/* Brings the component of a growth back into the scratch, and lists, of the near points, its own without a plane. */
+uint32_t planes_list_free(planes_local *search, planes_growth *growth);
 /* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
    its points, of any component. False: it has no component. */
 bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
@@ -280,6 +283,11 @@ bool planes_growth_stands(const planes_local *search, planes_growth *growth);
 bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
+
+/* The search as this thread of a parallel region has it, of worker_count threads. */
+planes_local *planes_worker(planes_local *search);
+/* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
+void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
 /* ---- planes_facing.c */
 
@@ -401,9 +409,6 @@ typedef struct planes_local_found {
 /* Finds planes of a sample. */
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                               planes_local_found *found);
-
-/* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
-void planes_grow_all(planes_local *search, planes_growing *growing, uint32_t count);
 
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */

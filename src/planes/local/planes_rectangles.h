@@ -7,14 +7,6 @@
 
 #define RECTANGLES_BLURRED    1.0 /* noises: the blur of ends, where noise is in all directions */
 #define PLANES_MAX_RECTANGLES 128u
-#define PLANES_MAX_FAMILIES   4u
-
-/* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
-typedef struct planes_families {
-    uint32_t count;
-    uint32_t first[PLANES_MAX_FAMILIES + 1];
-    double normals[PLANES_MAX_FAMILIES][3];
-} planes_families;
 
 typedef struct bounded_plane {
     double at[3], u[3], v[3], half[2]; /* the middle, from the body's; axes along its sides; half their lengths */
@@ -56,9 +48,5 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all);
 void rectangles_fit_noise(rectangle_mixture *m, double floor);
 /* The box of the points, for strays are anywhere in it; n: one of its axes. */
 double rectangles_volume(const composite_columns *points, const double n[3]);
-
-/* Turns the planes of each family together, and moves them, so that all families explain the points of the body
-   together. */
-void planes_refit_families(planes_local *search, const planes_families *families, const composite_body *body);
 
 #endif
