@@ -123,15 +123,12 @@ static mote_status reserve_found(planes_run *run) {
     return run->refusals != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
 }
 
-/* Whether the caller asks for the vote in a way that a search by what is flat nearby does not know. */
-static bool is_vote_enough(const mote_planes_params *params) {
-    return params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
-}
-
 /* Finds the planes of points, of which there are some. */
 static mote_status search(planes_run *run) {
     planes_sample all;
-    bool is_all = is_vote_enough(&run->params);
+    const mote_planes_params *params = &run->params;
+    /* These ask for the vote in a way that a search by what is flat nearby does not know. */
+    bool is_all = params->greedy || params->whole || params->votes == MOTE_PLANES_VOTE_NORMALS;
     MOTE_TRY(reserve_found(run));
     MOTE_TRY(planes_measure_cloud(run));
     MOTE_TRY(prepare_votes(run));
@@ -159,34 +156,25 @@ static mote_status answer(planes_run *run, int32_t *labels, mote_planes *out) {
 }
 
 typedef struct finding {
-    const mote_planes_params *params;
     int32_t *labels;
-    mote_planes **out;
+    mote_planes *planes;
 } finding;
 
-static mote_status find(mote_device *device, const mote_cloud *cloud, void *user) {
-    const finding *f = user;
-    mote_context *ctx = device->ctx;
-    planes_run run;
-    mote_planes *planes = mote_alloc_zero(ctx, sizeof *planes, "planes found");
-    if (planes == NULL) return MOTE_ERROR_MEMORY;
-    planes->ctx = ctx;
-    mote_status status = planes_open_run(&run, device, cloud, f->params);
-    if (status == MOTE_OK && run.points->finite > 0) status = search(&run);
-    if (status == MOTE_OK) status = answer(&run, f->labels, planes);
-    planes_close_run(&run);
-    if (status == MOTE_OK) status = mote_cloud_check(cloud);
-    if (status == MOTE_OK) {
-        *f->out = planes;
-    } else {
-        mote_planes_destroy(planes);
-    }
-    return status;
+static mote_status find(planes_run *run, void *user) {
+    finding *f = user;
+    mote_planes_destroy(f->planes); /* of a device that could not */
+    f->planes = mote_alloc_zero(run->ctx, sizeof *f->planes, "planes found");
+    if (f->planes == NULL) return MOTE_ERROR_MEMORY;
+    f->planes->ctx = run->ctx;
+    if (run->points->finite > 0) MOTE_TRY(search(run));
+    return answer(run, f->labels, f->planes);
 }
 
 mote_status mote_planes_find(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
                              int32_t *labels, mote_planes **out) {
-    finding f = {params, labels, out};
-    *out = NULL;
-    return planes_run_on_any(ctx, cloud, find, &f);
+    finding f = {labels, NULL};
+    const mote_status status = planes_run_on_any(ctx, cloud, params, find, &f);
+    *out = status == MOTE_OK ? f.planes : NULL;
+    if (status != MOTE_OK) mote_planes_destroy(f.planes);
+    return status;
 }

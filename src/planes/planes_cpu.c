@@ -9,22 +9,18 @@
 
 /* ---- open and release */
 
-static void find_normals(planes_cpu *p) {
-    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
-    for (int k = 0; k < 3; k++) {
-        p->normals[k] = mote_cloud_find(p->base.cloud, names[k]);
-        if (p->normals[k] == NULL) p->base.normals = false;
-    }
-}
-
 static mote_status take_cloud(planes_cpu *p) {
+    static const char *const names[3] = {"normal_x", "normal_y", "normal_z"};
     mote_context *ctx = p->base.ctx;
     uint64_t skipped = 0;
     MOTE_TRY(mote_cloud_need_host(ctx, p->base.cloud, "planes on the CPU"));
     MOTE_TRY(mote_cloud_bounds(ctx, p->base.cloud, &p->base.box, &skipped));
     MOTE_TRY(mote_cloud_positions(ctx, p->base.cloud, p->axes));
     p->base.finite = p->base.cloud->count - skipped;
-    if (p->base.normals) find_normals(p);
+    for (int k = 0; k < 3 && p->base.normals; k++) {
+        p->normals[k] = mote_cloud_find(p->base.cloud, names[k]);
+        p->base.normals = p->normals[k] != NULL;
+    }
     return MOTE_OK;
 }
 
@@ -139,10 +135,10 @@ static mote_status gather_points(planes_cpu *p) {
     return MOTE_OK;
 }
 
-static planes_block box_of(const planes_cpu *p, uint32_t b) {
+static planes_box box_of(const planes_cpu *p, uint32_t b) {
     const float *axes[3] = {p->x, p->y, p->z};
     const uint32_t first = b * PLANES_BLOCK, count = planes_block_points(p, b);
-    planes_block block;
+    planes_box block;
     for (int k = 0; k < 3; k++) {
         const float *at = axes[k] + first;
         float low = at[0], high = at[0];
@@ -157,10 +153,10 @@ static planes_block box_of(const planes_cpu *p, uint32_t b) {
 }
 
 /* The box of a group of blocks. */
-static planes_block group_of(const planes_cpu *p, uint32_t g) {
+static planes_box group_of(const planes_cpu *p, uint32_t g) {
     const uint32_t first = g * PLANES_GROUP, rest = p->block_count - first;
     const uint32_t last = first + (rest < PLANES_GROUP ? rest : PLANES_GROUP);
-    planes_block group;
+    planes_box group;
     for (int k = 0; k < 3; k++) {
         float low = INFINITY, high = -INFINITY;
         for (uint32_t b = first; b < last; b++) {

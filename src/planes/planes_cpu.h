@@ -8,19 +8,6 @@
 #define PLANES_BLOCK 256u /* consecutive points that share a box */
 #define PLANES_GROUP 16u  /* consecutive blocks that share one */
 
-/* Middle and half size of a block's box, in steps. */
-typedef struct planes_block {
-    float middle[3], half[3];
-} planes_block;
-
-/* Labelled points of a block, one after the other, that are in the same cell. */
-typedef struct planes_footprint_run {
-    uint64_t code;
-    uint16_t count;
-    uint16_t quarters; /* of the cell, where parts are told apart */
-    uint32_t place;    /* of the cell, in the grid */
-} planes_footprint_run;
-
 typedef struct planes_cpu {
     planes_points base;
     const mote_column *axes[3], *normals[3];
@@ -29,8 +16,8 @@ typedef struct planes_cpu {
     uint32_t *normal;     /* packed; NULL without */
     int32_t *label;       /* -1: none */
     uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
-    planes_block *blocks; /* [block_count] */
-    planes_block *groups; /* [group_count] around PLANES_GROUP blocks each */
+    planes_box *blocks;   /* [block_count] */
+    planes_box *groups;   /* [group_count] around PLANES_GROUP blocks each */
     uint32_t block_count, group_count;
     uint64_t free_count;
     uint64_t capacity;    /* of the arrays above, points */
@@ -41,11 +28,9 @@ typedef struct planes_cpu {
     uint64_t counter_capacity;
     /* What the footprint step made last: relabel, the step after it, reads it. */
     planes_grid grid;
-    planes_tract *tracts;       /* [planes] */
-    uint32_t *cell_memory;      /* what the grid has of its own */
-    planes_footprint_run *runs; /* [points] those of a block from its first point on */
-    uint32_t *run_count;        /* [block_count] */
-    bool by_plane;              /* so parts are numbered */
+    planes_tract *tracts;  /* [planes] */
+    uint32_t *cell_memory; /* what the grid has of its own */
+    bool by_plane;         /* so parts are numbered */
 } planes_cpu;
 
 static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }

@@ -196,8 +196,8 @@ static __device__ inline uint32_t read_normal(const point_columns *columns, uint
 
 /* A block's points in their order, and their box. */
 static __global__ void gather_points(point_columns columns, planes_frame frame, uint32_t count, const uint32_t *order,
-                                     planes_cuda_point *points, int32_t *label, uint8_t *free_points,
-                                     planes_cuda_box *boxes, uint32_t *first_free) {
+                                     planes_cuda_point *points, int32_t *label, uint8_t *free_points, planes_box *boxes,
+                                     uint32_t *first_free) {
     __shared__ float of_warp[WARPS][6];
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x, warp = threadIdx.x / CUDA_WARP;
     const bool any = i < count;
@@ -243,7 +243,7 @@ static mote_status make_arrays(planes_cuda *p) {
     p->points = (planes_cuda_point *)cuda_alloc(gpu, points * sizeof *p->points, "planes points");
     p->label = (int32_t *)cuda_alloc(gpu, points * sizeof *p->label, "planes labels");
     p->free_points = (uint8_t *)cuda_alloc(gpu, points * sizeof *p->free_points, "planes labels");
-    p->boxes = (planes_cuda_box *)cuda_alloc(gpu, blocks * sizeof *p->boxes, "planes boxes");
+    p->boxes = (planes_box *)cuda_alloc(gpu, blocks * sizeof *p->boxes, "planes boxes");
     p->first_free = (uint32_t *)cuda_alloc(gpu, blocks * sizeof *p->first_free, "planes boxes");
     return mote_context_status(gpu->ctx);
 }

@@ -18,11 +18,6 @@ typedef struct planes_cuda_point {
     uint32_t normal;
 } planes_cuda_point;
 
-/* Middle and half size of a block's box, in steps. */
-typedef struct planes_cuda_box {
-    float middle[3], half[3];
-} planes_cuda_box;
-
 /* A table on the device; it stays with the context from run to run. */
 typedef struct planes_cuda_directions {
     planes_directions of;         /* which directions and bins these are; its pointers mean nothing */
@@ -52,8 +47,8 @@ typedef struct planes_cuda {
     uint32_t labels;      /* planes of the last labels */
     uint8_t *free_points; /* 1 or 0; after relabel the odds of the point's cell */
     uint32_t block_count;
-    planes_cuda_box *boxes; /* [block_count] */
-    uint32_t *first_free;   /* [block_count + 1] free points of the blocks before */
+    planes_box *boxes;    /* [block_count] */
+    uint32_t *first_free; /* [block_count + 1] free points of the blocks before */
     uint64_t free_count;
     planes_cuda_directions *table; /* NULL before the first vote */
     planes_cuda_point *voters; /* [voter_count] of the last vote, if they are some of the points; NULL: all points */

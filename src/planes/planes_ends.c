@@ -51,9 +51,8 @@ static bool has_bit(const uint64_t *words, uint32_t i) { return words[i / 64] >>
 
 static bool is_near(const planes_ends *e, const planes_plane *plane, uint32_t i) {
     const planes_sample *s = e->sample;
-    return fabsf(planes_distance(plane, s->x[i], s->y[i], s->z[i])) <= plane->tolerance &&
-           planes_normal_allows(s->normal[i], plane->normal, plane->cone) &&
-           planes_reaches(plane, s->x[i], s->y[i], s->z[i]);
+    const float distance = planes_distance(plane, s->x[i], s->y[i], s->z[i]);
+    return planes_holds(plane, distance, plane->tolerance, s->x[i], s->y[i], s->z[i], s->normal[i]);
 }
 
 /* Finds out which planes cross, and which planes points are near. */

@@ -61,15 +61,7 @@ static bool wants_normals(const mote_planes_params *params) {
     return params->normal_deg < 90 || params->votes == MOTE_PLANES_VOTE_NORMALS;
 }
 
-mote_status planes_run_on_any(mote_context *ctx, const mote_cloud *cloud, planes_work work, void *user) {
-    MOTE_TRY(check_cloud(ctx, cloud));
-    mote_device *device = mote_device_of_cloud(ctx, cloud);
-    const mote_status before = mote_context_status(ctx), status = work(device, cloud, user);
-    if (status == MOTE_OK || !mote_device_falls_back(device, cloud, before, status)) return status;
-    return work(mote_cpu_device(ctx), cloud, user);
-}
-
-mote_status planes_open_run(planes_run *run, mote_device *device, const mote_cloud *cloud,
+static mote_status open_run(planes_run *run, mote_device *device, const mote_cloud *cloud,
                             const mote_planes_params *params) {
     mote_context *ctx = device->ctx;
     memset(run, 0, sizeof *run);
@@ -86,7 +78,7 @@ mote_status planes_open_run(planes_run *run, mote_device *device, const mote_clo
     return run->ops->open(device, &run->cloud, normals, &run->points);
 }
 
-void planes_close_run(planes_run *run) {
+static void close_run(planes_run *run) {
     mote_context *ctx = run->ctx;
     planes_directions_close(ctx, run->table);
     planes_close_pools(ctx, run->pools);
@@ -95,6 +87,24 @@ void planes_close_run(planes_run *run) {
     if (run->points != NULL) run->ops->release(run->points);
     mote_free(ctx, run->known);
     mote_stage(ctx, NULL);
+}
+
+static mote_status work_on(mote_device *device, const mote_cloud *cloud, const mote_planes_params *params,
+                           planes_work work, void *user) {
+    planes_run run;
+    mote_status status = open_run(&run, device, cloud, params);
+    if (status == MOTE_OK) status = work(&run, user);
+    close_run(&run);
+    return status == MOTE_OK ? mote_cloud_check(cloud) : status;
+}
+
+mote_status planes_run_on_any(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params,
+                              planes_work work, void *user) {
+    MOTE_TRY(check_cloud(ctx, cloud));
+    mote_device *device = mote_device_of_cloud(ctx, cloud);
+    const mote_status before = mote_context_status(ctx), status = work_on(device, cloud, params, work, user);
+    if (status == MOTE_OK || !mote_device_falls_back(device, cloud, before, status)) return status;
+    return work_on(mote_cpu_device(ctx), cloud, params, work, user);
 }
 
 /* ---- the answer */

@@ -9,16 +9,14 @@
 #define FOUND_NOISES 2.0  /* times the rms of a plane: a candidate that is thicker is something else */
 #define FOUND_MARGIN 0.05 /* of the sides of a plane's rectangle, around it */
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 /* Whether two candidates are one: parallel, about as thick, and the middle of the smaller one is on the other and
    within its size. */
 static bool is_same(const planes_refused *a, const planes_refused *b) {
     const double away[3] = {a->at[0] - b->at[0], a->at[1] - b->at[1], a->at[2] - b->at[2]};
     const double noise = fmax(a->noise, b->noise), size = fmax(a->size, b->size);
     if (noise > SAME_RATIO * fmin(a->noise, b->noise)) return false;
-    return fabs(dot(a->normal, b->normal)) >= SAME_COSINE && dot(away, away) <= size * size &&
-           fmax(fabs(dot(away, a->normal)), fabs(dot(away, b->normal))) <= SAME_NOISES * noise;
+    return fabs(planes_dot(a->normal, b->normal)) >= SAME_COSINE && planes_dot(away, away) <= size * size &&
+           fmax(fabs(planes_dot(away, a->normal)), fabs(planes_dot(away, b->normal))) <= SAME_NOISES * noise;
 }
 
 void planes_refuse(planes_refusals *list, const planes_refused *candidate) {
@@ -73,7 +71,7 @@ static void describe(const planes_frame *frame, const planes_refused *from, mote
         to->normal[k] = normal[k];
         to->centroid[k] = frame->centre[k] + from->at[k] * frame->step;
     }
-    to->offset = dot(to->normal, to->centroid);
+    to->offset = planes_dot(to->normal, to->centroid);
     to->points = (uint64_t)rint(from->points);
     to->noise = from->noise * frame->step;
     to->size = from->size * frame->step;
@@ -90,7 +88,7 @@ static bool is_in_rectangle(const mote_plane *plane, const double at[3]) {
             along[k] = plane->rectangle[side][k] - corner[k];
             away[k] = at[k] - corner[k];
         }
-        const double share = dot(along, away) / fmax(dot(along, along), 1e-300);
+        const double share = planes_dot(along, away) / fmax(planes_dot(along, along), 1e-300);
         if (share < -FOUND_MARGIN || share > 1 + FOUND_MARGIN) return false;
     }
     return true;
@@ -100,9 +98,10 @@ static bool is_in_rectangle(const mote_plane *plane, const double at[3]) {
 static bool is_found(const mote_planes *planes, const mote_plane_refused *refused) {
     for (uint32_t i = 0; i < planes->count; i++) {
         const mote_plane *plane = &planes->planes[i];
-        const double away = fabs(dot(plane->normal, refused->centroid) - plane->offset);
-        if (fabs(dot(plane->normal, refused->normal)) >= SAME_COSINE && refused->noise <= FOUND_NOISES * plane->rms &&
-            away <= SAME_NOISES * plane->rms && is_in_rectangle(plane, refused->centroid)) {
+        const double away = fabs(planes_dot(plane->normal, refused->centroid) - plane->offset);
+        if (fabs(planes_dot(plane->normal, refused->normal)) >= SAME_COSINE &&
+            refused->noise <= FOUND_NOISES * plane->rms && away <= SAME_NOISES * plane->rms &&
+            is_in_rectangle(plane, refused->centroid)) {
             return true;
         }
     }

@@ -187,19 +187,16 @@ static void measure_radius(planes_run *run) {
     run->scale.radius = sqrt(square) + 2;
 }
 
-/* How far apart two positions of an axis are that the source tells apart; largest: of its coordinates. */
-static double axis_resolution(const mote_cloud *cloud, const char *name, double largest) {
+/* How far apart two positions of an axis are that the source tells apart; largest: of its coordinates.
+   error  out: how far off a whole number of steps a difference of two positions may be. Those of floats were rounded,
+          integers are exact but for their scale's own digits */
+static double axis_resolution(const mote_cloud *cloud, const char *name, double largest, double *error) {
     const mote_column *axis = mote_cloud_find(cloud, name);
-    if (axis->type == MOTE_FLOAT32) return fmax(largest * FLT_EPSILON, cloud->position_step);
-    if (axis->type == MOTE_FLOAT64) return fmax(largest * DBL_EPSILON, cloud->position_step);
-    return fabs(axis->scale);
-}
-
-/* How far off a whole number of steps a difference of two positions may be: those of floats were rounded, integers are
-   exact but for their scale's own digits. */
-static double error_of_axis(const mote_cloud *cloud, const char *name, double resolution) {
-    const mote_type type = mote_cloud_find(cloud, name)->type;
-    return resolution * (type == MOTE_FLOAT32 || type == MOTE_FLOAT64 ? STEP_ERROR : STEP_ERROR_WHOLE);
+    const bool single = axis->type == MOTE_FLOAT32, real = single || axis->type == MOTE_FLOAT64;
+    const double rounding = largest * (single ? (double)FLT_EPSILON : DBL_EPSILON);
+    const double resolution = real ? fmax(rounding, cloud->position_step) : fabs(axis->scale);
+    *error = resolution * (real ? STEP_ERROR : STEP_ERROR_WHOLE);
+    return resolution;
 }
 
 /* The largest number of which both are multiples, where remainders of less than error are none. */
@@ -212,11 +209,6 @@ static double common_step(double a, double b, double error) {
     return a;
 }
 
-static int compare_values(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The step that the points' coordinates on an axis are multiples of, as those of voxels are, wherever these begin;
    0: there is none. Neighbouring values are few steps apart, so errors of theirs stay small. error: of a difference */
 static double step_of_axis(const stray_sample *sample, uint32_t looked, int k, double error) {
@@ -226,7 +218,7 @@ static double step_of_axis(const stray_sample *sample, uint32_t looked, int k, d
         const double value = sample->xyz[i][k];
         if (value - value == 0) values[count++] = value;
     }
-    qsort(values, count, sizeof *values, compare_values);
+    qsort(values, count, sizeof *values, planes_compare_doubles);
     for (uint32_t i = 1; i < count; i++) {
         const double gap = values[i] - values[i - 1];
         if (gap <= error) continue;
@@ -243,9 +235,8 @@ static void measure_resolution(planes_run *run, const stray_sample *sample, uint
     double max = frame->step, step = INFINITY;
     for (int k = 0; k < 3; k++) {
         const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
-        const double resolution = axis_resolution(run->points->cloud, mote_axis_names[k], largest);
-        max = fmax(max, resolution);
-        const double error = error_of_axis(run->points->cloud, mote_axis_names[k], resolution);
+        double error;
+        max = fmax(max, axis_resolution(run->points->cloud, mote_axis_names[k], largest, &error));
         if (step > 0) step = fmin(step, step_of_axis(sample, looked, k, error));
     }
     run->scale.step = step > 2 * max ? step * frame->inverse : 0;
@@ -267,25 +258,17 @@ static mote_status measure_typical(planes_run *run) {
     return status;
 }
 
-/* looked: out, how many positions of the sample were read */
-static mote_status place_points(planes_run *run, bool ordered, stray_sample *sample, uint32_t *looked) {
-    planes_frame frame = frame_of_box(&run->points->box);
-    *looked = 0;
-    MOTE_TRY(leave_out_strays(run, sample, &frame, looked));
-    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.15);
-    const mote_status status = run->ops->place(run->points, &frame, ordered);
-    mote_progress_leave(run->ctx, whole);
-    measure_radius(run);
-    return status;
-}
-
 /* Places the points; resolved: whether what positions tell apart is measured as well, which takes as long as a vote of
    a thousand points. */
 static mote_status place_and_measure(planes_run *run, bool ordered, bool resolved) {
-    uint32_t looked;
+    planes_frame frame = frame_of_box(&run->points->box);
+    uint32_t looked = 0;
     stray_sample *sample = mote_alloc(run->ctx, sizeof *sample, "planes sample");
-    if (sample == NULL) return MOTE_ERROR_MEMORY;
-    const mote_status status = place_points(run, ordered, sample, &looked);
+    mote_status status = sample != NULL ? leave_out_strays(run, sample, &frame, &looked) : MOTE_ERROR_MEMORY;
+    const mote_progress_span whole = mote_progress_enter(run->ctx, 0, 0.15);
+    if (status == MOTE_OK) status = run->ops->place(run->points, &frame, ordered);
+    mote_progress_leave(run->ctx, whole);
+    measure_radius(run);
     if (status == MOTE_OK && resolved) measure_resolution(run, sample, looked);
     mote_free(run->ctx, sample);
     return status;

@@ -89,6 +89,11 @@ MOTE_HD uint32_t planes_bin(float x, float y, float z, float a, float b, float c
 
 /* ---- points and planes */
 
+/* Middle and half size of the box of some points, in steps. */
+typedef struct planes_box {
+    float middle[3], half[3];
+} planes_box;
+
 /* How far a plane reaches: a rectangle in it, along two perpendicular axes. */
 typedef struct planes_reach {
     float u[3], v[3];
@@ -130,8 +135,8 @@ MOTE_HD float planes_box_along(const float half[3], float x, float y, float z) {
 }
 
 /* Whether points of a box may be the plane's, or so many tolerances from it, within its reach: no point outside is. */
-MOTE_HD bool planes_box_is_near(const planes_plane *plane, const float middle[3], const float half[3],
-                                float tolerances) {
+MOTE_HD bool planes_box_is_near(const planes_plane *plane, const planes_box *box, float tolerances) {
+    const float *middle = box->middle, *half = box->half;
     const float distance = fabsf(planes_distance(plane, middle[0], middle[1], middle[2]));
     const float across = planes_box_along(half, plane->a, plane->b, plane->c);
     const float max = tolerances * plane->tolerance > plane->guard ? tolerances * plane->tolerance : plane->guard;
@@ -161,24 +166,35 @@ MOTE_HD planes_band planes_band_of(const planes_plane *plane, float distance) {
     return distance < 0 ? PLANES_BELOW : PLANES_ABOVE;
 }
 
-/* The plane of a point: of those that reach it, that it is within the tolerance of and whose normal it allows the
-   nearest, of equally near ones the first; -1: none.
-   first  out: the first of those that it is within the tolerance of */
-MOTE_HD int32_t planes_nearest(const planes_plane *planes, uint32_t count, float x, float y, float z, uint32_t normal,
-                               int32_t *first) {
-    int32_t best = -1;
-    float min = 0;
-    *first = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        const float size = fabsf(planes_distance(&planes[i], x, y, z));
-        if (!(size <= planes[i].tolerance) || !planes_normal_allows(normal, planes[i].normal, planes[i].cone)) continue;
-        if (!planes_reaches(&planes[i], x, y, z)) continue;
-        if (best < 0) *first = (int32_t)i;
-        if (best >= 0 && !(size < min)) continue;
-        best = (int32_t)i;
-        min = size;
+/* Whether a point at that distance of a plane is within it, and is reached and allowed by the plane. */
+MOTE_HD bool planes_holds(const planes_plane *plane, float distance, float within, float x, float y, float z,
+                          uint32_t normal) {
+    return fabsf(distance) <= within && planes_normal_allows(normal, plane->normal, plane->cone) &&
+           planes_reaches(plane, x, y, z);
+}
+
+/* The plane of a point: of those that hold it within their tolerance the nearest, of equally near ones the first; -1:
+   none. */
+typedef struct planes_nearest {
+    int32_t best, first; /* first: the first of those that hold it */
+    float distance;      /* to the best */
+} planes_nearest;
+
+/* list: [count] planes that it may be of, ascending */
+MOTE_HD planes_nearest planes_nearest_of(const planes_plane *planes, const uint16_t *list, uint32_t count, float x,
+                                         float y, float z, uint32_t normal) {
+    planes_nearest found = {-1, -1, 0};
+    for (uint32_t k = 0; k < count; k++) {
+        const int32_t number = list[k];
+        const planes_plane plane = planes[number];
+        const float distance = planes_distance(&plane, x, y, z);
+        if (!planes_holds(&plane, distance, plane.tolerance, x, y, z, normal)) continue;
+        if (found.best < 0) found.first = number;
+        if (found.best >= 0 && !(fabsf(distance) < fabsf(found.distance))) continue;
+        found.best = number;
+        found.distance = distance;
     }
-    return best;
+    return found;
 }
 
 /* ---- sums over the points of a plane */
@@ -227,10 +243,9 @@ typedef struct planes_axes {
     float by; /* 1 over the steps of a cell */
 } planes_axes;
 
-#define PLANES_CELL_BITS 24
 #define PLANES_CELL_ZERO 8388608 /* the cell of the centre, on either axis */
 
-/* The cell of a plane's grid along its axis u or v, counted from far out: PLANES_CELL_BITS. */
+/* The cell of a plane's grid along its axis u or v, counted from far out: 24 bits. */
 MOTE_HD uint32_t planes_cell_along(const float axis[3], float by, float x, float y, float z) {
     const float at = planes_along(axis, x, y, z) * by;
     const int32_t towards_zero = (int32_t)at; /* and down: floorf, of which compilers make no vectors */
@@ -251,11 +266,6 @@ MOTE_HD uint32_t planes_quarter_along(const float axis[3], float by, float x, fl
 MOTE_HD uint32_t planes_quarter_bit(const planes_axes *axes, float x, float y, float z) {
     const uint32_t u = planes_quarter_along(axes->u, axes->by, x, y, z);
     return 1u << (4 * planes_quarter_along(axes->v, axes->by, x, y, z) + u);
-}
-
-/* Which cell of which plane: the plane above v above u. */
-MOTE_HD uint64_t planes_cell_code(uint32_t plane, uint32_t u, uint32_t v) {
-    return (uint64_t)plane << (2 * PLANES_CELL_BITS) | (uint64_t)v << PLANES_CELL_BITS | u;
 }
 
 /* A point of a plane, in whole steps along its axes. */

@@ -47,6 +47,9 @@ void planes_sample_drop_copies(planes_sample *sample);
    noise then has noise, and no layers. */
 void planes_sample_spread(planes_sample *sample, double step);
 
+/* For qsort: the least first. */
+int planes_compare_doubles(const void *a, const void *b);
+
 /* Directions, in bins of rho per step; all on the host. kind, resolution and min_cosine say what xyz, first and near
    are: they may be kept between calls. */
 typedef struct planes_directions {
@@ -91,7 +94,7 @@ typedef struct planes_voting {
 
 /* What assign does with the points of each plane. */
 typedef struct planes_assignment {
-    const planes_plane *planes;     /* [count] a point's plane is planes_nearest; NULL: that of its label */
+    const planes_plane *planes;     /* [count] a point's plane is planes_nearest_of; NULL: that of its label */
     const planes_mixture *mixtures; /* [count] without planes, after relabel: each point counts planes_weight times;
                                        NULL: once */
     uint32_t count;

@@ -52,3 +52,8 @@ void planes_sample_spread(planes_sample *sample, double step) {
         }
     }
 }
+
+int planes_compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}

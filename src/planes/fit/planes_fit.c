@@ -25,11 +25,12 @@ planes_plane planes_plane_of(const planes_run *run, const planes_found *found) {
     return plane;
 }
 
-static mote_status sum_all(planes_run *run, planes_sums *sums) {
+/* Assigns all points to the planes that were found. sums [found], free_points: out; NULL: not wanted */
+static mote_status assign_all(planes_run *run, planes_sums *sums, uint64_t *free_points) {
     planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
     if (planes == NULL) return MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
-    const planes_assignment how = {planes, NULL, run->found_count, sums, NULL};
+    const planes_assignment how = {planes, NULL, run->found_count, sums, free_points};
     const mote_status status = run->ops->assign(run->points, &how);
     mote_free(run->ctx, planes);
     return status;
@@ -39,7 +40,7 @@ planes_fit planes_fit_found(const planes_found *found, const planes_sums *sums) 
     planes_fit fit = planes_fit_sums(sums);
     if (!fit.valid || !found->turned) return fit;
     memcpy(fit.normal, found->fit.normal, sizeof fit.normal);
-    fit.offset = (fit.normal[0] * fit.centroid[0] + fit.normal[1] * fit.centroid[1]) + fit.normal[2] * fit.centroid[2];
+    fit.offset = planes_dot(fit.normal, fit.centroid);
     fit.rms = planes_mean_distance(sums, &fit);
     return fit;
 }
@@ -54,7 +55,7 @@ static mote_status settle(planes_run *run, int turns) {
     mote_status status = sums != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     for (int turn = 0; turn < turns && status == MOTE_OK; turn++) {
         bool changed = false;
-        status = sum_all(run, sums);
+        status = assign_all(run, sums, NULL);
         for (uint32_t i = 0; i < run->found_count && status == MOTE_OK; i++) {
             planes_found *found = &run->found[i];
             changed = changed || !same_sums(&sums[i], &found->sums);
@@ -70,8 +71,7 @@ static mote_status settle(planes_run *run, int turns) {
 }
 
 static bool is_same(const planes_run *run, const planes_found *a, const planes_found *b) {
-    const double *u = a->fit.normal, *v = b->fit.normal;
-    const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
+    const double cosine = fabs(planes_dot(a->fit.normal, b->fit.normal));
     return cosine >= SAME_COSINE &&
            planes_mean_distance(&b->sums, &a->fit) <= SAME_DISTANCE * planes_tolerance_of(run, a);
 }
@@ -91,8 +91,7 @@ static void reach_along(const planes_reach *of, const planes_reach *axes, float 
 /* Whether b is a piece of a: the same plane, as far as the noise tells, where a is or beside it. A plane that a scanner
    saw from far has so few points at its end that it was found in two. */
 static bool is_piece(const planes_found *a, const planes_found *b) {
-    const double *u = a->fit.normal, *v = b->fit.normal;
-    const double cosine = fabs((u[0] * v[0] + u[1] * v[1]) + u[2] * v[2]);
+    const double cosine = fabs(planes_dot(a->fit.normal, b->fit.normal));
     const double noise = fmax(fmax(a->fit.rms, b->fit.rms), MIN_NOISE);
     float low[2], high[2];
     if (cosine < SAME_COSINE || a->turned || b->turned) return false;
@@ -192,12 +191,6 @@ mote_status planes_fit_all(planes_run *run, bool quick) {
 }
 
 mote_status planes_label_all(planes_run *run) {
-    planes_plane *planes = mote_alloc(run->ctx, run->found_count * sizeof *planes, "planes found");
-    if (planes == NULL) return MOTE_ERROR_MEMORY;
     mote_stage(run->ctx, "labelling points");
-    for (uint32_t i = 0; i < run->found_count; i++) planes[i] = planes_plane_of(run, &run->found[i]);
-    const planes_assignment how = {planes, NULL, run->found_count, NULL, &run->free_points};
-    const mote_status status = run->ops->assign(run->points, &how);
-    mote_free(run->ctx, planes);
-    return status;
+    return assign_all(run, NULL, &run->free_points);
 }

@@ -15,6 +15,12 @@ typedef struct planes_fit {
     bool valid; /* false: the points are in one place or on a line */
 } planes_fit;
 
+MOTE_HD double planes_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
+
+MOTE_HD void planes_cross(const double a[3], const double b[3], double to[3]) {
+    for (int k = 0; k < 3; k++) to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
 /* ---- covariance */
 
 __extension__ typedef __int128 planes_wide;
@@ -95,7 +101,7 @@ MOTE_HD bool planes_min_direction(const double covariance[PLANES_PRODUCTS], doub
 /* The first of z, y, x that is not 0 is above 0. */
 MOTE_HD void planes_turn_up(double normal[3]) {
     const double sign = normal[2] != 0 ? normal[2] : normal[1] != 0 ? normal[1] : normal[0];
-    const double length = sqrt((normal[0] * normal[0] + normal[1] * normal[1]) + normal[2] * normal[2]);
+    const double length = sqrt(planes_dot(normal, normal));
     for (int k = 0; k < 3; k++) normal[k] = normal[k] / (sign < 0 ? -length : length) + 0.0;
 }
 
@@ -108,7 +114,7 @@ MOTE_HD planes_fit planes_fit_sums(const planes_sums *sums) {
     if (!(n >= 3) || !planes_min_direction(covariance, fit.normal, &min)) return fit;
     planes_turn_up(fit.normal);
     for (int k = 0; k < 3; k++) fit.centroid[k] = (double)sums->first[k] / n;
-    fit.offset = (fit.normal[0] * fit.centroid[0] + fit.normal[1] * fit.centroid[1]) + fit.normal[2] * fit.centroid[2];
+    fit.offset = planes_dot(fit.normal, fit.centroid);
     fit.rms = sqrt(min) / n;
     fit.valid = true;
     return fit;
@@ -124,9 +130,7 @@ MOTE_HD void planes_perpendicular(const double normal[3], double u[3], double v[
     for (int k = 0; k < 3; k++) u[k] = (k == min ? 1.0 : 0.0) - normal[min] * normal[k];
     for (int k = 0; k < 3; k++) length2 += u[k] * u[k];
     for (int k = 0; k < 3; k++) u[k] /= sqrt(length2);
-    v[0] = normal[1] * u[2] - normal[2] * u[1];
-    v[1] = normal[2] * u[0] - normal[0] * u[2];
-    v[2] = normal[0] * u[1] - normal[1] * u[0];
+    planes_cross(normal, u, v);
 }
 
 /* The plane through three points; false: there is none. */
@@ -136,8 +140,8 @@ MOTE_HD bool planes_through(const float a[3], const float b[3], const float c[3]
         u[k] = (double)b[k] - (double)a[k];
         v[k] = (double)c[k] - (double)a[k];
     }
-    for (int k = 0; k < 3; k++) n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-    const double length = sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    planes_cross(u, v, n);
+    const double length = sqrt(planes_dot(n, n));
     memset(plane, 0, sizeof *plane);
     if (!(length > 0)) return false;
     for (int k = 0; k < 3; k++) n[k] /= length;

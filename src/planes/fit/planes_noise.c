@@ -146,11 +146,6 @@ mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatn
     return status;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void take_medians(planes_run *run, const planes_flatness *found, uint32_t windows) {
     double noise[PLANES_WINDOWS], spacing[PLANES_WINDOWS];
     uint32_t flat = 0;
@@ -160,8 +155,8 @@ static void take_medians(planes_run *run, const planes_flatness *found, uint32_t
         spacing[flat++] = found[k].spacing;
     }
     if (flat == 0 || (flat < MIN_FLAT && flat < windows)) return;
-    qsort(noise, flat, sizeof *noise, compare_doubles);
-    qsort(spacing, flat, sizeof *spacing, compare_doubles);
+    qsort(noise, flat, sizeof *noise, planes_compare_doubles);
+    qsort(spacing, flat, sizeof *spacing, planes_compare_doubles);
     run->scale.flat = true;
     run->scale.noise = noise[flat / 2];
     run->scale.spacing = spacing[flat / 2];

@@ -4,12 +4,12 @@
 
 /* Writes those planes into list that may have points of a box within that number of their tolerances or, if larger,
    their guard. Returns how many. from: the planes that are asked about; NULL: all */
-static uint32_t planes_of_box(const planes_block *box, const planes_plane *planes, const uint32_t *from, uint32_t count,
+static uint32_t planes_of_box(const planes_box *box, const planes_plane *planes, const uint32_t *from, uint32_t count,
                               float tolerances, uint32_t *list) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t plane = from != NULL ? from[i] : i;
-        if (planes_box_is_near(&planes[plane], box->middle, box->half, tolerances)) list[found++] = plane;
+        if (planes_box_is_near(&planes[plane], box, tolerances)) list[found++] = plane;
     }
     return found;
 }
@@ -73,8 +73,8 @@ static int32_t bits_of(float value) {
     return bits;
 }
 
-/* Does what planes_nearest does, for all points of a block, with masks instead of branches, so that it becomes vectors.
-   min starts infinite, which is above every tolerance. */
+/* Does what planes_nearest_of does, for all points of a block, with masks instead of branches, so that it becomes
+   vectors. min starts infinite, which is above every tolerance. */
 static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
                          block_work *work) {
     const uint32_t count = points->count;

@@ -21,42 +21,17 @@ static_assert(sizeof(planes_sums) == WORDS * 8, "sums are whole words");
 /* ---- planes near a block */
 
 /* Lists the planes near the block, ascending; all threads of the block come. Returns how many. */
-static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_cuda_box *boxes,
+static __device__ uint32_t list_near(const planes_plane *planes, uint32_t count, const planes_box *boxes,
                                      float tolerances, uint16_t *list) {
     __shared__ uint32_t of_warp[WARPS];
-    const planes_cuda_box box = boxes[blockIdx.x];
+    const planes_box box = boxes[blockIdx.x];
     uint32_t found = 0;
     for (uint32_t first = 0; first < count; first += THREADS) {
         const uint32_t i = first + threadIdx.x;
-        const bool near = i < count && planes_box_is_near(&planes[i], box.middle, box.half, tolerances);
+        const bool near = i < count && planes_box_is_near(&planes[i], &box, tolerances);
         const uint32_t place = block_append<WARPS>(near, of_warp, &found);
         if (near) list[place] = (uint16_t)i;
         __syncthreads();
-    }
-    return found;
-}
-
-/* ---- a point's plane */
-
-typedef struct nearest {
-    int32_t best, first; /* as planes_nearest */
-    float distance;      /* to the best */
-} nearest;
-
-static __device__ inline nearest nearest_of(const planes_plane *planes, const uint16_t *list, uint32_t near,
-                                            const planes_cuda_point *point) {
-    nearest found = {-1, -1, 0};
-    for (uint32_t k = 0; k < near; k++) {
-        const int32_t number = list[k];
-        const planes_plane plane = planes[number];
-        const float distance = planes_distance(&plane, point->x, point->y, point->z);
-        if (!(fabsf(distance) <= plane.tolerance)) continue;
-        if (!planes_normal_allows(point->normal, plane.normal, plane.cone)) continue;
-        if (!planes_reaches(&plane, point->x, point->y, point->z)) continue;
-        if (found.best < 0) found.first = number;
-        if (found.best >= 0 && !(fabsf(distance) < fabsf(found.distance))) continue;
-        found.best = number;
-        found.distance = distance;
     }
     return found;
 }
@@ -138,7 +113,7 @@ static __device__ void add_bands(const planes_plane *planes, const uint16_t *lis
     }
 }
 
-static __global__ void sum_planes(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+static __global__ void sum_planes(const planes_cuda_point *points, const planes_box *boxes, uint32_t point_count,
                                   const planes_plane *planes, uint32_t count, uint32_t copies, sums_word *sums) {
     __shared__ uint16_t list[LIST_MAX];
     const uint32_t near = list_near(planes, count, boxes, 3.0f, list);
@@ -146,7 +121,7 @@ static __global__ void sum_planes(const planes_cuda_point *points, const planes_
     const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     const bool any = i < point_count;
     const planes_cuda_point point = point_at(points, any ? i : point_count - 1);
-    nearest found = nearest_of(planes, list, near, &point);
+    planes_nearest found = planes_nearest_of(planes, list, near, point.x, point.y, point.z, point.normal);
     if (!any) found.best = -1;
     sums_word *mine = sums + (uint64_t)(blockIdx.x % copies) * count;
     const bool inner = found.best >= 0 && fabsf(found.distance) <= 0.5f * planes[found.best].tolerance;
@@ -251,7 +226,7 @@ static mote_status sum_labelled(planes_points *points, const planes_mixture *mix
 
 /* ---- labels */
 
-static __global__ void label_points(const planes_cuda_point *points, const planes_cuda_box *boxes, uint32_t point_count,
+static __global__ void label_points(const planes_cuda_point *points, const planes_box *boxes, uint32_t point_count,
                                     const planes_plane *planes, uint32_t count, int32_t *label, uint8_t *free_points,
                                     uint32_t *block_free) {
     __shared__ uint16_t list[LIST_MAX];
@@ -262,12 +237,11 @@ static __global__ void label_points(const planes_cuda_point *points, const plane
     bool held = false;
     for (uint32_t k = 0; k < near && !held; k++) {
         const planes_plane plane = planes[list[k]];
-        held = fabsf(planes_distance(&plane, point.x, point.y, point.z)) <= plane.guard &&
-               planes_normal_allows(point.normal, plane.normal, plane.cone) &&
-               planes_reaches(&plane, point.x, point.y, point.z);
+        const float distance = planes_distance(&plane, point.x, point.y, point.z);
+        held = planes_holds(&plane, distance, plane.guard, point.x, point.y, point.z, point.normal);
     }
     if (any) {
-        label[i] = nearest_of(planes, list, near, &point).best;
+        label[i] = planes_nearest_of(planes, list, near, point.x, point.y, point.z, point.normal).best;
         free_points[i] = !held;
     }
     const int found = __syncthreads_count(any && !held);

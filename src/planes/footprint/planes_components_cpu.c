@@ -22,78 +22,43 @@ static void join(uint32_t *root, uint32_t a, uint32_t b) {
     }
 }
 
-typedef struct plane_cells {
-    const planes_grid *g;
-    const planes_tract *tract;
-    uint32_t plane, first, end;
-} plane_cells;
-
-static plane_cells cells_of(const planes_grid *g, uint32_t plane) {
-    const uint32_t end = plane + 1 < g->planes ? g->tracts[plane + 1].first : g->cells;
-    const plane_cells p = {g, &g->tracts[plane], plane, g->tracts[plane].first, end};
-    return p;
-}
-
-static bool core_adjacent(const plane_cells *p, uint32_t i, int32_t u, int32_t v, uint32_t *other) {
-    *other = planes_grid_adjacent(p->g, p->tract, i, u, v);
-    return planes_is_core(p->g, p->tract, *other);
-}
-
-static uint32_t first_component_around(const plane_cells *p, uint32_t i) {
-    uint32_t first = PLANES_NO_CELL, other;
-    for (uint32_t k = 0; k < 8; k++) {
-        int32_t u, v;
-        planes_grid_around(k, &u, &v);
-        if (!core_adjacent(p, i, u, v, &other)) continue;
-        const uint32_t root = root_of(p->g->root, other);
-        first = root < first ? root : first;
-    }
-    return first;
-}
-
-/* Joins core cells with those before them that are connected with them. */
-static void join_cores(const plane_cells *p) {
-    const planes_grid *g = p->g;
-    for (uint32_t i = p->first; i < p->end; i++) {
-        g->root[i] = planes_is_core(g, p->tract, i) ? i : PLANES_NO_CELL;
-        if (g->root[i] == PLANES_NO_CELL) continue;
-        for (uint32_t k = 0; k < 4; k++) {
-            uint32_t other;
-            int32_t u, v;
-            planes_grid_around(k, &u, &v);
-            if (core_adjacent(p, i, u, v, &other) && planes_are_connected(g, i, other, u, v)) join(g->root, i, other);
-        }
-    }
-}
-
-/* Gives cells the number of their part, and parts their points. */
-static void settle(const plane_cells *p) {
-    const planes_grid *g = p->g;
-    for (uint32_t i = p->first; i < p->end; i++) {
-        if (g->count[i] == 0) continue;
-        const bool core = planes_is_core(g, p->tract, i);
-        g->root[i] = core ? root_of(g->root, i) : first_component_around(p, i);
-        if (g->root[i] == PLANES_NO_CELL) continue;
-        g->points[g->root[i]] += g->count[i];
-        g->all[p->plane] += g->count[i];
-    }
-}
-
-/* ---- what is kept */
+/* ---- the parts of a plane */
 
 /* points, area: of the numbers that parts have. */
 typedef struct component_sums {
     uint64_t *points, *area;
 } component_sums;
 
-static void sum_up(const plane_cells *p, bool by_plane, const component_sums *sums) {
-    const planes_grid *g = p->g;
-    const uint32_t min = planes_grid_min(g, p->plane);
-    for (uint32_t i = p->first; i < p->end; i++) {
+static void find_parts(const planes_grid *g, uint32_t plane, bool by_plane, const component_sums *sums) {
+    const planes_tract *t = &g->tracts[plane];
+    const uint32_t first = t->first, end = plane + 1 < g->planes ? g->tracts[plane + 1].first : g->cells;
+    /* Core cells are joined with those before them that are connected with them. */
+    for (uint32_t i = first; i < end; i++) {
+        g->root[i] = planes_is_core(g, t, i) ? i : PLANES_NO_CELL;
+        for (uint32_t k = 0; k < 4 && g->root[i] != PLANES_NO_CELL; k++) {
+            uint32_t other;
+            int32_t u, v;
+            planes_grid_around(k, &u, &v);
+            if (planes_is_core_adjacent(g, t, i, u, v, &other) && planes_are_connected(g, i, other, u, v)) {
+                join(g->root, i, other);
+            }
+        }
+    }
+    /* Cells get the number of their part, and parts their points. */
+    for (uint32_t i = first; i < end; i++) {
+        if (g->count[i] == 0) continue;
+        g->root[i] = planes_is_core(g, t, i) ? planes_grid_root(g->root, i) : planes_first_part_around(g, t, i);
+        if (g->root[i] == PLANES_NO_CELL) continue;
+        g->points[g->root[i]] += g->count[i];
+        g->all[plane] += g->count[i];
+    }
+    /* What is kept is summed up. */
+    const uint32_t min = planes_grid_min(g, plane);
+    for (uint32_t i = first; i < end; i++) {
         if (g->count[i] == 0 || !planes_is_kept(g, min, i)) continue;
-        const uint32_t number = by_plane ? p->plane : g->root[i];
+        const uint32_t number = by_plane ? plane : g->root[i];
         sums->points[number] += g->count[i];
-        sums->area[number] += planes_has_footprint(g, p->tract, min, i);
+        sums->area[number] += planes_has_footprint(g, t, min, i);
     }
 }
 
@@ -121,10 +86,7 @@ mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
     const component_sums sums = {memory, memory + numbers};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(ctx->threads)
     for (int64_t i = 0; i < (int64_t)g->planes; i++) {
-        const plane_cells p = cells_of(g, (uint32_t)i);
-        join_cores(&p);
-        settle(&p);
-        sum_up(&p, !footprint_params->components, &sums);
+        find_parts(g, (uint32_t)i, !footprint_params->components, &sums);
     }
     const mote_status status = list_components(ctx, g, footprint_params, &sums, numbers, components, count);
     mote_free(ctx, memory);

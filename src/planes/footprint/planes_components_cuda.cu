@@ -10,16 +10,10 @@
 
 /* ---- union-find: cells point to smaller ones of their part, or are roots */
 
-static __device__ inline uint32_t root_of(const uint32_t *root, uint32_t i) {
-    const volatile uint32_t *now = root; /* others join meanwhile */
-    for (uint32_t next = now[i]; next != i; next = now[i]) i = next;
-    return i;
-}
-
 static __device__ void join(uint32_t *root, uint32_t a, uint32_t b) {
     for (;;) {
-        a = root_of(root, a);
-        b = root_of(root, b);
+        a = planes_grid_root(root, a);
+        b = planes_grid_root(root, b);
         if (a == b) return;
         const uint32_t small = min(a, b), large = max(a, b);
         const uint32_t was = atomicCAS(&root[large], large, small);
@@ -40,12 +34,6 @@ static __global__ void make_roots(planes_grid g) {
     if (i < g.cells) g.root[i] = core ? (uint32_t)i - (lane - start) : PLANES_NO_CELL;
 }
 
-static __device__ inline bool core_adjacent(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u,
-                                            int32_t v, uint32_t *other) {
-    *other = planes_grid_adjacent(g, t, i, u, v);
-    return planes_is_core(g, t, *other);
-}
-
 /* Joins core cells with those before them; not where others that are joined already lead there. */
 static __global__ void join_cores(planes_grid g) {
     const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -53,14 +41,14 @@ static __global__ void join_cores(planes_grid g) {
     const uint32_t i = (uint32_t)at;
     const planes_tract *t = &g.tracts[planes_grid_plane(&g, i)];
     uint32_t west, other, corner;
-    const bool beside = core_adjacent(&g, t, i, -1, 0, &west);
-    const bool above = core_adjacent(&g, t, i, 0, -1, &other);
-    const bool above_left = core_adjacent(&g, t, i, -1, -1, &corner);
+    const bool beside = planes_is_core_adjacent(&g, t, i, -1, 0, &west);
+    const bool above = planes_is_core_adjacent(&g, t, i, 0, -1, &other);
+    const bool above_left = planes_is_core_adjacent(&g, t, i, -1, -1, &corner);
     if (beside && threadIdx.x % CUDA_WARP == 0) join(g.root, i, west);
     if (above && !(beside && above_left)) join(g.root, i, other);
     if (above) return;
     if (above_left && !beside) join(g.root, i, corner);
-    if (core_adjacent(&g, t, i, 1, -1, &other)) join(g.root, i, other);
+    if (planes_is_core_adjacent(&g, t, i, 1, -1, &other)) join(g.root, i, other);
 }
 
 /* Joins core cells with those before them that have points near theirs. */
@@ -73,7 +61,8 @@ static __global__ void join_near_cores(planes_grid g) {
         uint32_t other;
         int32_t u, v;
         planes_grid_around(k, &u, &v);
-        if (core_adjacent(&g, t, i, u, v, &other) && planes_are_connected(&g, i, other, u, v)) join(g.root, i, other);
+        if (planes_is_core_adjacent(&g, t, i, u, v, &other) && planes_are_connected(&g, i, other, u, v))
+            join(g.root, i, other);
     }
 }
 
@@ -88,16 +77,6 @@ template <class T> static __device__ void add_together(T *to, uint32_t number, T
     }
 }
 
-static __device__ uint32_t first_component_around(const planes_grid *g, const planes_tract *t, uint32_t i) {
-    uint32_t first = PLANES_NO_CELL, other;
-    for (uint32_t k = 0; k < 8; k++) {
-        int32_t u, v;
-        planes_grid_around(k, &u, &v);
-        if (core_adjacent(g, t, i, u, v, &other)) first = min(first, root_of(g->root, other));
-    }
-    return first;
-}
-
 /* Gives cells the number of their part, and parts their points. Ways to roots become shorter meanwhile, no others. */
 static __global__ void settle(planes_grid g) {
     const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -106,7 +85,7 @@ static __global__ void settle(planes_grid g) {
     if (points > 0) {
         const uint32_t mine = planes_grid_plane(&g, i);
         const planes_tract *t = &g.tracts[mine];
-        number = points >= t->core ? root_of(g.root, i) : first_component_around(&g, t, i);
+        number = points >= t->core ? planes_grid_root(g.root, i) : planes_first_part_around(&g, t, i);
         g.root[i] = number;
         if (number != PLANES_NO_CELL) plane = mine;
     }

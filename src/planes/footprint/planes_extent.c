@@ -35,25 +35,20 @@ static int compare_components(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Ranks the components with enough points, the most points first. label: [parts] out, the place among them; -1: one
-   too many */
-static mote_status rank_components(const planes_run *run, const planes_footprint *footprint, int32_t *label,
-                                   uint32_t *kept) {
-    const uint32_t max = run->params.max_planes > 0 && run->params.max_planes < MOTE_PLANES_MAX ? run->params.max_planes
-                                                                                                : MOTE_PLANES_MAX;
-    const planes_component **ranked = mote_alloc(run->ctx, footprint->count * sizeof *ranked, "planes parts");
-    if (ranked == NULL) return MOTE_ERROR_MEMORY;
+/* Ranks the components with enough points, the most points first; returns how many become planes.
+   ranked  [parts] out
+   label   [parts] out, the place of each among them; -1: one too many */
+static uint32_t rank_components(const planes_run *run, const planes_footprint *footprint,
+                                const planes_component **ranked, int32_t *label) {
+    const uint32_t max = run->params.max_planes > 0 ? run->params.max_planes : MOTE_PLANES_MAX;
+    const uint32_t kept = footprint->count < max ? (uint32_t)footprint->count : max;
     for (uint64_t i = 0; i < footprint->count; i++) {
         ranked[i] = &footprint->components[i];
         label[i] = -1;
     }
     qsort((void *)ranked, footprint->count, sizeof *ranked, compare_components);
-    *kept = 0;
-    for (uint64_t i = 0; i < footprint->count && *kept < max; i++) {
-        label[ranked[i] - footprint->components] = (int32_t)(*kept)++;
-    }
-    mote_free(run->ctx, (void *)ranked);
-    return MOTE_OK;
+    for (uint32_t i = 0; i < kept; i++) label[ranked[i] - footprint->components] = (int32_t)i;
+    return kept;
 }
 
 /* ---- world coordinates */
@@ -82,8 +77,7 @@ static void describe(const planes_run *run, const planes_found *found, const pla
     const double share = 1 - in_bands / (double)found->sums.count;
     memcpy(out->normal, fit->normal, sizeof out->normal);
     to_world(frame, fit->centroid, out->centroid);
-    out->offset =
-        (fit->normal[0] * out->centroid[0] + fit->normal[1] * out->centroid[1]) + fit->normal[2] * out->centroid[2];
+    out->offset = planes_dot(fit->normal, out->centroid);
     out->votes = found->votes;
     out->inliers = inliers;
     out->rms = fit->rms * frame->step;
@@ -222,16 +216,13 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
 static mote_status choose_components(planes_run *run, const planes_footprint *footprint, mote_planes *out) {
     mote_context *ctx = run->ctx;
     int32_t *label = mote_alloc(ctx, footprint->count * sizeof *label, "planes parts");
-    const planes_component **component = mote_alloc(ctx, footprint->count * sizeof *component, "planes parts");
-    mote_status status = label != NULL && component != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) status = rank_components(run, footprint, label, &out->count);
-    for (uint64_t i = 0; status == MOTE_OK && i < footprint->count; i++) {
-        if (label[i] >= 0) component[label[i]] = &footprint->components[i];
-    }
+    const planes_component **ranked = mote_alloc(ctx, footprint->count * sizeof *ranked, "planes parts");
+    mote_status status = label != NULL && ranked != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) out->count = rank_components(run, footprint, ranked, label);
     if (status == MOTE_OK) status = run->ops->relabel(run->points, footprint->components, footprint->count, label);
-    if (status == MOTE_OK) status = make_answer(run, component, out);
+    if (status == MOTE_OK) status = make_answer(run, ranked, out);
     mote_free(ctx, label);
-    mote_free(ctx, (void *)component);
+    mote_free(ctx, (void *)ranked);
     return status;
 }
 

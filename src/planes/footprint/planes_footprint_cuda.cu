@@ -76,7 +76,7 @@ static __global__ void count_points(labelled l, planes_grid g) {
     uint32_t place = PLANES_NO_CELL, cell[2];
     if (label >= 0) {
         cell_at(&l, i, label, cell);
-        place = planes_grid_place(&g, (uint32_t)label, cell[0], cell[1]);
+        place = planes_tract_place(&l.tracts[label], cell[0], cell[1]);
     }
     const uint32_t before = warp_before(place);
     const bool starts = lane == 0 || place != before;
@@ -95,7 +95,7 @@ static __global__ void mark_quarters(labelled l, planes_grid g) {
     const planes_axes *axes = &l.tracts[label].axes;
     uint32_t u, v;
     planes_cell(axes, at.x, at.y, at.z, &u, &v);
-    const uint32_t place = planes_grid_place(&g, (uint32_t)label, u, v);
+    const uint32_t place = planes_tract_place(&l.tracts[label], u, v);
     const uint32_t bit = planes_quarter_bit(axes, at.x, at.y, at.z);
     if ((g.quarters[place] & bit) == 0) atomicOr(&g.quarters[place], bit);
 }
@@ -217,7 +217,7 @@ static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, 
     const uint32_t plane = (uint32_t)label[i];
     uint32_t cell[2];
     cell_at(&l, i, (int32_t)plane, cell);
-    const uint32_t place = planes_grid_place(&g, plane, cell[0], cell[1]);
+    const uint32_t place = planes_tract_place(&l.tracts[plane], cell[0], cell[1]);
     const bool kept = planes_is_kept(&g, planes_grid_min(&g, plane), place);
     label[i] = kept ? label_of(&labels, by_plane ? plane : g.root[place]) : -1;
     odds[i] = planes_odds_at(&g, plane, place);

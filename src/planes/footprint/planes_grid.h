@@ -26,6 +26,9 @@
 #define PLANES_NEAR_QUARTERS   20         /* square of 1.1 cells, in quarters */
 #define PLANES_COMPONENT_SHARE 0.01       /* of its plane's points; smaller islands are strays */
 #define PLANES_COMPONENT_MIN   8.0
+#define PLANES_POINT_CELLS     4u         /* a point */
+#define PLANES_SPARE_CELLS     (1u << 22) /* besides those */
+#define PLANES_MAX_CELLS       0x7FFFFFFFu
 
 /* Cells of a plane that have points, from … to; as they are in planes_cell. */
 typedef struct planes_bounds {
@@ -56,8 +59,7 @@ typedef struct planes_grid {
 /* ---- which cell is where */
 
 /* The place of a cell that has points. */
-MOTE_HD uint32_t planes_grid_place(const planes_grid *g, uint32_t plane, uint32_t u, uint32_t v) {
-    const planes_tract *t = &g->tracts[plane];
+MOTE_HD uint32_t planes_tract_place(const planes_tract *t, uint32_t u, uint32_t v) {
     return t->first + (v - t->low[1]) * t->width + (u - t->low[0]);
 }
 
@@ -82,6 +84,33 @@ MOTE_HD void planes_grid_around(uint32_t k, int32_t *u, int32_t *v) {
 
 MOTE_HD bool planes_is_core(const planes_grid *g, const planes_tract *t, uint32_t i) {
     return i != PLANES_NO_CELL && g->count[i] >= t->core;
+}
+
+/* Whether the cell so far from cell i is a core cell; other: out, which it is */
+MOTE_HD bool planes_is_core_adjacent(const planes_grid *g, const planes_tract *t, uint32_t i, int32_t u, int32_t v,
+                                     uint32_t *other) {
+    *other = planes_grid_adjacent(g, t, i, u, v);
+    return planes_is_core(g, t, *other);
+}
+
+/* Cells point to smaller ones of their part, or are its root. On a GPU others are joined meanwhile. */
+MOTE_HD uint32_t planes_grid_root(const uint32_t *root, uint32_t i) {
+    const volatile uint32_t *now = root;
+    for (uint32_t next = now[i]; next != i; next = now[i]) i = next;
+    return i;
+}
+
+/* The first of the parts whose core cells are around a cell. */
+MOTE_HD uint32_t planes_first_part_around(const planes_grid *g, const planes_tract *t, uint32_t i) {
+    uint32_t first = PLANES_NO_CELL, other;
+    for (uint32_t k = 0; k < 8; k++) {
+        int32_t u, v;
+        planes_grid_around(k, &u, &v);
+        if (!planes_is_core_adjacent(g, t, i, u, v, &other)) continue;
+        const uint32_t root = planes_grid_root(g->root, other);
+        first = root < first ? root : first;
+    }
+    return first;
 }
 
 /* Whether two of the quarters that have points, of cells u and v apart, are at most 1.1 cells apart. */
@@ -148,20 +177,43 @@ MOTE_HD uint8_t planes_odds_at(const planes_grid *g, uint32_t plane, uint32_t i)
 
 /* ---- for backends, on the host */
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+/* A core cell has more points than strays make likely. */
+static inline uint32_t planes_core_points(double strays) {
+    const double min = ceil(strays + 3 * sqrt(strays) + 1);
+    return min > 2 ? (uint32_t)min : 2;
+}
 
 /* Lays out the grids of planes whose bounds are known.
-   beside  [planes] strays beside each
-   whole   every cell with points is a core cell
-   points  that there are
-   tracts  [planes] out, except axes
+   in_bands  [planes] strays beside each
+   whole     every cell with points is a core cell
+   points    that there are
+   tracts    [planes] out, except axes
    Returns the number of cells; 0: too many. */
-uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes, bool whole,
-                         uint64_t points, planes_tract *tracts);
-
-#ifdef __cplusplus
+static inline uint32_t planes_grid_lay(const planes_bounds *bounds, const uint64_t *in_bands, uint32_t planes,
+                                       bool whole, uint64_t points, planes_tract *tracts) {
+    uint64_t cells = 0;
+    const uint64_t wanted = PLANES_POINT_CELLS * points + PLANES_SPARE_CELLS,
+                   max = wanted < PLANES_MAX_CELLS ? wanted : PLANES_MAX_CELLS;
+    bool fits = true;
+    for (uint32_t i = 0; i < planes; i++) {
+        planes_tract *t = &tracts[i];
+        const bool any = bounds[i].low[0] != UINT32_MAX;
+        const uint32_t columns = any ? ~bounds[i].not_high[0] - bounds[i].low[0] + 1 : 0;
+        const uint32_t rows = any ? ~bounds[i].not_high[1] - bounds[i].low[1] + 1 : 0;
+        t->low[0] = bounds[i].low[0] - 1;
+        t->low[1] = bounds[i].low[1] - 1;
+        t->width = any ? columns + 2 : 0;
+        t->height = any ? rows + 2 : 0;
+        t->first = (uint32_t)cells;
+        /* Strays of a cell are told as if those beside the plane were spread over the rectangle of all its cells. */
+        const double strays = any ? 0.5 * (double)in_bands[i] / ((double)rows * (double)columns) : 0;
+        t->strays = (float)strays;
+        t->core = whole || !any ? 1 : planes_core_points(strays);
+        cells += (uint64_t)t->width * t->height; /* below 2^52 a plane */
+        fits = fits && cells <= max;
+        if (!fits) cells = 0;
+    }
+    return fits ? (uint32_t)cells : 0;
 }
-#endif
+
 #endif

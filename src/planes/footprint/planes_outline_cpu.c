@@ -9,8 +9,7 @@ typedef struct corner_list {
 } corner_list;
 
 /* Lists the sides that points of a block may be right of; returns how many. */
-static uint32_t sides_near(const planes_polygon *of, const planes_block *block, const planes_axes *axes,
-                           uint32_t *list) {
+static uint32_t sides_near(const planes_polygon *of, const planes_box *block, const planes_axes *axes, uint32_t *list) {
     const float *const along[2] = {axes->u, axes->v};
     double low[2], high[2];
     uint32_t found = 0;

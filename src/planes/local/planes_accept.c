@@ -87,11 +87,8 @@ static double share_of_layers(planes_local *s, const planes_growth *g) {
     uint32_t others = 0;
     planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
     for (uint32_t i = 0; i < s->near_count; i++) {
-        const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
-        const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
-        if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) continue;
-        others +=
-            s->cell_mark[(uint32_t)row * g->columns + (uint32_t)column] != 0 && fabsf(s->near_distance[i]) > reach;
+        const uint32_t cell = growth_cell_of(s, g, i);
+        others += cell != UINT32_MAX && s->cell_mark[cell] != 0 && fabsf(s->near_distance[i]) > reach;
     }
     return others / g->count;
 }
@@ -110,7 +107,7 @@ typedef struct growth_limits {
 /* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
-    if (g->warped) return 1; /* planes_warped.c asks how steep it is */
+    if (g->warped) return 1; /* planes_bodies.c asks how steep it is */
     const bool is_known = g->max_noise > 0 && g->role == PLANES_ALONE;
     return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }

@@ -46,12 +46,6 @@ typedef struct bend_edge {
     double low, high;        /* where both are beside each other along it */
 } bend_edge;
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
-static void cross(const double a[3], const double b[3], double to[3]) {
-    for (int k = 0; k < 3; k++) to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
 static void from_edge(const planes_local *s, const bend_edge *edge, uint32_t point, double away[3]) {
     away[0] = (double)s->sample->x[point] - edge->at[0];
     away[1] = (double)s->sample->y[point] - edge->at[1];
@@ -80,11 +74,11 @@ static void list_points(const planes_local *s, bend_lists *lists) {
 /* The line in which two planes meet; false: they have no edge. */
 static bool find_edge(const planes_local_plane *a, const planes_local_plane *b, bend_edge *edge) {
     const planes_local_plane *planes[2] = {a, b};
-    cross(a->normal, b->normal, edge->along);
-    const double sine2 = dot(edge->along, edge->along), cosine = dot(a->normal, b->normal);
+    planes_cross(a->normal, b->normal, edge->along);
+    const double sine2 = planes_dot(edge->along, edge->along), cosine = planes_dot(a->normal, b->normal);
     if (sine2 < MIN_SINE * MIN_SINE) return false;
     /* From the middle of a, along a, to b. */
-    double down[3], off = b->offset - dot(b->normal, a->centroid);
+    double down[3], off = b->offset - planes_dot(b->normal, a->centroid);
     for (int k = 0; k < 3; k++) down[k] = b->normal[k] - cosine * a->normal[k];
     for (int k = 0; k < 3; k++) {
         edge->at[k] = a->centroid[k] + off / sine2 * down[k];
@@ -92,15 +86,15 @@ static bool find_edge(const planes_local_plane *a, const planes_local_plane *b, 
     }
     for (int i = 0; i < 2; i++) {
         double away[3], side;
-        cross(edge->along, planes[i]->normal, edge->in[i]);
+        planes_cross(edge->along, planes[i]->normal, edge->in[i]);
         for (int k = 0; k < 3; k++) away[k] = planes[i]->centroid[k] - edge->at[k];
-        side = dot(away, edge->in[i]) < 0 ? -1 : 1;
+        side = planes_dot(away, edge->in[i]) < 0 ? -1 : 1;
         for (int k = 0; k < 3; k++) edge->in[i][k] *= side;
     }
-    const double fold = dot(edge->in[0], edge->in[1]);
+    const double fold = planes_dot(edge->in[0], edge->in[1]);
     edge->cosine = sqrt(0.5 * (1 - fold));
     for (int k = 0; k < 3; k++) edge->across[k] = (edge->in[0][k] - edge->in[1][k]) / (2 * edge->cosine);
-    cross(edge->across, edge->along, edge->up);
+    planes_cross(edge->across, edge->along, edge->up);
     return fold < SHARPEST;
 }
 
@@ -112,7 +106,7 @@ static void find_extent(const planes_local *s, const bend_lists *lists, const be
     for (uint32_t i = first; i < first + count; i++) {
         double away[3];
         from_edge(s, edge, lists->point[i], away);
-        const double at = dot(away, edge->along);
+        const double at = planes_dot(away, edge->along);
         sum += at;
         squares += at * at;
     }
@@ -128,7 +122,7 @@ static double find_depth(const planes_local *s, const bend_lists *lists, const b
     for (uint32_t i = lists->from[plane]; i < lists->from[plane + 1]; i++) {
         double away[3];
         from_edge(s, edge, lists->point[i], away);
-        const double at = dot(away, edge->along), depth = dot(away, edge->in[side]);
+        const double at = planes_dot(away, edge->along), depth = planes_dot(away, edge->in[side]);
         if (at < edge->low || at > edge->high) continue;
         count++;
         sum += depth;
@@ -285,7 +279,8 @@ static double bend_to_crease(const bend_edge *edge, bend_surroundings *about) {
     bend.surfaces = 1;
     moved.stays = bend.stays = false;
     for (int k = 0; k < 2; k++) {
-        planes.terms[k][1] = dot(edge->in[k], edge->up) / dot(edge->in[k], edge->across) * about->depth / about->unit;
+        planes.terms[k][1] =
+            planes_dot(edge->in[k], edge->up) / planes_dot(edge->in[k], edge->across) * about->depth / about->unit;
         planes_quadratic_solve(&about->own[k], 3, moved.terms[k]);
     }
     bend.noise = fmax(sqrt(fmax(planes_quadratic_solve(&about->own[2], PLANES_QUADRATIC, bend.terms[0]), 0) / own), 1);
@@ -311,13 +306,14 @@ static void judge_edge(planes_local *s, const bend_lists *lists, uint32_t a, uin
     about.length = edge.high - edge.low;
     if (!(about.length > 0) || about.length < MIN_OVERLAP * fmin(high[0] - low[0], high[1] - low[1])) return;
     for (int i = 0; i < 2; i++) {
-        depth = fmin(depth, fabs(dot(edge.in[i], edge.across)) * find_depth(s, lists, &edge, planes[i], i));
+        depth = fmin(depth, fabs(planes_dot(edge.in[i], edge.across)) * find_depth(s, lists, &edge, planes[i], i));
     }
     const double noise = fmax(s->planes[a].noise, s->planes[b].noise);
     if (depth < MIN_DEPTH * noise) return;
     about.depth = depth;
     about.unit = noise / edge.cosine;
-    about.band = 2 * (fabs(dot(edge.in[0], edge.up) / dot(edge.in[0], edge.across)) * depth / about.unit + MARGIN);
+    about.band =
+        2 * (fabs(planes_dot(edge.in[0], edge.up) / planes_dot(edge.in[0], edge.across)) * depth / about.unit + MARGIN);
     take_points(s, &edge, planes, &about);
     if (fmin(about.own[0].products[0][0], about.own[1].products[0][0]) < MIN_POINTS) return;
     const double gain = bend_to_crease(&edge, &about);

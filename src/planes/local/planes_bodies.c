@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "planes/local/planes_local.h"
+#include "planes/local/planes_growth.h"
 
 #define MIN_BODY      2.0 /* times the points of a plane: of what may be several */
 #define BODY_FLATNESS 0.1
@@ -12,19 +12,18 @@
 #define SHEETS_THICK  1.4  /* times the noise, that sheets are at least: no plane of one noise is */
 #define SHEETS_CENTRAL                                                                                                 \
     0.38 /* of two sheets 4 and 6 noises apart 0.31 and 0.19 are in the middle, of even points 0.39 */
-#define SHEETS_SHOULDER  0.2  /* density 2.25 noises off, to the middle's: of two sheets 0.02 and less */
-#define SHEETS_STRUCTURE 0.05 /* share of the variance between cells */
+#define SHEETS_SHOULDER  0.2   /* density 2.25 noises off, to the middle's: of two sheets 0.02 and less */
+#define SHEETS_STRUCTURE 0.05  /* share of the variance between cells */
+#define MAX_SLOPE        0.035 /* root mean square along an axis, from cell to cell: 2 degrees */
+#define HIDDEN_SLOPE     0.1   /* the same, where it is uneven by less than the noise: 6 degrees */
+#define MIN_CENTRAL      0.44  /* share of the points within 0.67 noises of the middle of their cell's, as of a plane */
+#define WARPED_COSINE    0.985 /* of 10 degrees: points lie so near along it, by their neighbours */
 
 /* Whether the middle of b is in a, and they are about parallel. */
 static bool is_same_body(const planes_growth *a, const planes_growth *b) {
     const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
-    double off = 0, far = 0, cosine = 0;
-    for (int k = 0; k < 3; k++) {
-        off += away[k] * a->normal[k];
-        far += away[k] * away[k];
-        cosine += a->normal[k] * b->normal[k];
-    }
-    return fabs(cosine) >= SAME_BODY && fabs(off) <= a->noise && far <= 0.25 * a->area;
+    return fabs(planes_dot(a->normal, b->normal)) >= SAME_BODY && fabs(planes_dot(away, a->normal)) <= a->noise &&
+           planes_dot(away, away) <= 0.25 * a->area;
 }
 
 /* Keeps a growth among bodies, if it has the points of two planes. */
@@ -64,7 +63,8 @@ static bool is_of_sheets(const planes_growth *g) {
            g->structure <= SHEETS_STRUCTURE;
 }
 
-bool planes_grow_body(planes_local *s, const planes_growth *body, bool warped, planes_growth *g) {
+/* Grows a body once more, freely, over what no plane explains better. */
+static bool grow_body(planes_local *s, const planes_growth *body, bool warped, planes_growth *g) {
     planes_patch patch;
     memset(&patch, 0, sizeof patch);
     memcpy(patch.normal, body->normal, sizeof patch.normal);
@@ -84,7 +84,7 @@ mote_status planes_find_sheets(planes_local *s, double noise) {
     grown.max = PLANES_LOCAL_SHEETS;
     for (uint32_t i = 0; i < sheets->count; i++) {
         planes_growth g;
-        const bool is_grown = planes_grow_body(s, &sheets->growths[i], false, &g);
+        const bool is_grown = grow_body(s, &sheets->growths[i], false, &g);
         const bool stands = is_grown && planes_growth_stands(s, &g);
         if (!is_grown || (!stands && g.reason != MOTE_PLANES_NO_PEAK) || g.noise <= SHEETS_THICK * noise) continue;
         if (g.structure > planes_one_structure(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
@@ -99,9 +99,105 @@ void planes_take_sheets(planes_local *s) {
         const planes_growth *body = &s->bodies.growths[i];
         planes_growth g;
         uint32_t won = 0;
-        if (body->reason != MOTE_PLANES_NO_PEAK || !planes_grow_body(s, body, false, &g)) continue;
+        if (body->reason != MOTE_PLANES_NO_PEAK || !grow_body(s, body, false, &g)) continue;
         if (planes_growth_stands(s, &g) || !is_of_sheets(&g) || !planes_is_supported(s, &g, PLANES_ALONG)) continue;
         planes_claim_points(s, &g, -1, &won);
         if (2 * won > g.count) planes_add_growth(s, &g);
+    }
+}
+
+/* ---- warped planes */
+
+/* Warped planes: floors that sag, walls that bulge, roads that are uneven. Where noise is low they are no plane by any
+   test of planes, for most of the variance lies between places; but they are one thin sheet that nobody would call
+   curved:
+
+       a floor of 8 m that sags by 2 cm:                         its slopes are less than 2 degrees
+       ________                      ________
+               \________    ________/
+                        \__/
+
+   So what was refused as bent, or as several, and could not be cut into planes, grows once more, however much it
+   thickens. It is one plane, as thick as it bends, if its points go nowhere on beyond its rim, each lies along it by
+   its neighbours, and its slopes are those that nobody sees. */
+/* How a sheet bends. */
+typedef struct warped_shape {
+    double slope;   /* from cell to cell, root mean square */
+    double uneven;  /* deviation of cells, steps */
+    double noise;   /* deviation of points within cells, steps */
+    double central; /* share of the points within 0.67 noises of the middle of their cell's */
+} warped_shape;
+
+/* How far the i-th near point is from the mean of its cell's. */
+static double off_cell(const planes_local *s, uint32_t i) {
+    const uint32_t cell = s->near_cell[i];
+    return (double)s->near_distance[i] - (double)s->cell_sum[cell] / s->cell_in[cell];
+}
+
+/* Of the component in the scratch, beyond what noise makes of so few points a cell. */
+static warped_shape shape_of(planes_local *s, const planes_growth *g) {
+    double squares = 0, between = 0, cells = 0, rises = 0, chance = 0, pairs = 0, central = 0;
+    const uint32_t listed = planes_list_component(s, g);
+    for (uint32_t k = 0; k < listed; k++) squares += pow(off_cell(s, s->component[k]), 2);
+    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+        if (s->cell_mark[cell] == 0) continue;
+        const double in = s->cell_in[cell], mean = (double)s->cell_sum[cell] / in;
+        between += in * mean * mean;
+        cells++;
+        for (int k = 0; k < 2; k++) {
+            const uint32_t other = k == 0 ? cell + 1 : cell + g->columns;
+            const double beside = s->cell_in[other];
+            if (s->cell_mark[other] == 0) continue;
+            const double rise = (double)s->cell_sum[other] / beside - mean;
+            rises += rise * rise;
+            chance += 1 / in + 1 / beside;
+            pairs++;
+        }
+    }
+    const double within = squares / fmax(listed - cells, 1) + 1;
+    for (uint32_t k = 0; k < listed; k++) {
+        const double in = s->cell_in[s->near_cell[s->component[k]]];
+        central += fabs(off_cell(s, s->component[k])) < 0.6745 * sqrt(within * fmax(1 - 1 / in, 0));
+    }
+    const warped_shape shape = {sqrt(fmax(rises - within * chance, 0) / fmax(pairs, 1)) / g->cell,
+                                sqrt(fmax(between - cells * within, 0) / fmax(listed, 1)), sqrt(within),
+                                central / fmax(listed, 1)};
+    return shape;
+}
+
+/* Whether a body is one sheet that hardly bends. */
+static bool is_warped(planes_local *s, const planes_growth *body, planes_growth *g) {
+    if (!grow_body(s, body, true, g) || !planes_growth_stands(s, g)) return false;
+    if (g->structure <= planes_one_structure(g)) return false; /* it does not bend, and yet was no plane */
+    const warped_shape shape = shape_of(s, g);
+    const bool hidden = shape.uneven <= fmin(shape.noise, s->params.nearby_noise);
+    return shape.central >= MIN_CENTRAL && shape.slope <= (hidden ? HIDDEN_SLOPE : MAX_SLOPE) &&
+           planes_is_supported(s, g, WARPED_COSINE);
+}
+
+/* Whether most points of a growth are of a sheet that was taken. */
+static bool is_taken(const planes_local *s, const planes_growth *g) {
+    uint32_t taken = 0, all = 0;
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        if (!planes_in_component(s, g, i)) continue;
+        const int32_t owner = s->owner[s->near_point[i]];
+        taken += owner >= 0 && s->planes[owner].warped;
+        all++;
+    }
+    return 2 * taken > all;
+}
+
+void planes_take_warped(planes_local *s) {
+    planes_bodies warped;
+    warped.count = 0;
+    for (uint32_t i = 0; i < s->bodies.count && !mote_stop(s->ctx); i++) {
+        if (is_warped(s, &s->bodies.growths[i], &warped.growths[warped.count])) warped.count++;
+    }
+    for (uint32_t i = 0; i < warped.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
+        planes_growth *g = &warped.growths[i];
+        uint32_t won = 0;
+        if (!planes_grow_again(s, g) || is_taken(s, g)) continue;
+        planes_claim_points(s, g, -1, &won);
+        if (2 * won > g->count) planes_add_growth(s, g);
     }
 }

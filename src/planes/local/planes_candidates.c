@@ -12,7 +12,8 @@
    One whose noise is no more than neighbours tell is left to the windows: they see it, too.
 
    A slice of a dune, or of a mug, is a candidate as well. A plane ends at an edge, but a slice ends where the surface
-   leaves it (planes_rim.c). */
+   leaves it: there its own points are off it towards the rim, more and more, and beyond the rim they go on to the same
+   side. At the edge of a wall nothing is beyond it, or what is there was not on its way. */
 #include <math.h>
 #include <string.h>
 
@@ -25,22 +26,54 @@
 #define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
 #define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
 #define LEAVING       0.25 /* share of the rim of a slice at which a surface leaves it; of walls up to 0.2, see history */
+#define FAR_NOISES    18.0 /* a surface that leaves is seen as far */
+#define FAR_VOLUMES   2.8  /* of the points on one side, to those within the reach of a growth */
+#define LEAVING_SLOPE 0.1  /* 6 degrees: less, from cell to cell, are walls that bend and steps of sensors */
 #define SLICES        0.25 /* of the candidates' points are of slices: then all candidates are */
 
-mote_status planes_reserve_candidates(planes_local *s) {
-    const uint64_t points = s->sample->count, most = s->params.claim_count;
-    planes_candidates *candidates = &s->candidates;
-    if (most == 0) return MOTE_OK;
-    candidates->planes = mote_alloc(s->ctx, most * sizeof *candidates->planes, "planes search");
-    candidates->owner = mote_alloc(s->ctx, points * sizeof *candidates->owner, "planes search");
-    candidates->likelihood = mote_alloc(s->ctx, points * sizeof *candidates->likelihood, "planes search");
-    return mote_context_status(s->ctx);
+/* ---- slices */
+
+/* Whether the points of a cell at the rim are off the plane, more so than those of the next cell inwards, and go on to
+   the same side in the next one outwards. */
+static bool is_leaving(const planes_local *s, const planes_growth *g, uint32_t cell, uint32_t inner, uint32_t outer) {
+    const double off = (double)s->cell_sum[cell] / s->cell_in[cell];
+    const double less = (double)s->cell_sum[inner] / s->cell_in[inner];
+    const double beyond = s->cell_beside[2 * outer + (off > 0)] - FAR_VOLUMES * g->strays;
+    return fabs(off) >= GROWTH_RIM_NOISES * g->noise && fabs(off) > fabs(less) &&
+           fabs(off - less) > LEAVING_SLOPE * g->cell && beyond >= GROWTH_RIM_SHARE * (g->density - g->strays);
 }
 
-void planes_free_candidates(planes_local *s) {
-    mote_free(s->ctx, s->candidates.planes);
-    mote_free(s->ctx, s->candidates.owner);
-    mote_free(s->ctx, s->candidates.likelihood);
+/* Counts the points on either side, farther than a noise and as far as a surface may be that goes on, whoever has
+   them. */
+static void count_far(planes_local *s, const planes_growth *g) {
+    planes_growth all = *g;
+    all.density = 1e300; /* nobody explains a point better */
+    planes_take_near(s, &all, FAR_NOISES * g->noise);
+    memset(s->cell_beside, 0, 2 * (uint64_t)g->columns * g->rows * sizeof *s->cell_beside);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const uint32_t cell = growth_cell_of(s, g, i);
+        const double distance = (double)s->near_distance[i];
+        if (cell != UINT32_MAX && fabs(distance) >= g->noise) s->cell_beside[2 * cell + (distance > 0)]++;
+    }
+}
+
+/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
+   scratch goes. */
+static double leaving_rim(planes_local *s, const planes_growth *g) {
+    const int32_t next[4] = {-1, 1, -(int32_t)g->columns, (int32_t)g->columns};
+    uint32_t ends = 0, leaving = 0;
+    count_far(s, g);
+    for (uint32_t row = 1; row + 1 < g->rows; row++) {
+        for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
+            for (int k = 0; k < 4 && s->cell_mark[cell] != 0; k++) {
+                const uint32_t outer = cell + (uint32_t)next[k], inner = cell - (uint32_t)next[k];
+                if (s->cell_mark[outer] != 0 || s->cell_mark[inner] == 0) continue;
+                ends++;
+                leaving += is_leaving(s, g, cell, inner, outer);
+            }
+        }
+    }
+    return ends > 0 ? (double)leaving / ends : 0;
 }
 
 /* ---- before anything has grown */
@@ -63,25 +96,19 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;
     const int32_t plane = planes_add_empty(s);
     planes_commit(s, &g, plane);
-    const bool is_slice = !closely && planes_leaving_rim(s, &g) >= LEAVING;
+    const bool is_slice = !closely && leaving_rim(s, &g) >= LEAVING;
     s->planes[plane].candidate = is_wider && !is_slice ? number : 0;
     s->planes[plane].closely = closely;
     points->slices += is_slice ? g.count : 0;
 }
 
 mote_status planes_share_candidates(planes_local *s) {
-    planes_candidates *candidates = &s->candidates;
     candidates_points points = {0, 0, 0};
     for (uint32_t i = 0; i < s->params.claim_count && s->plane_count < PLANES_LOCAL_MAX && !mote_stop(s->ctx); i++) {
         add_candidate(s, i + 1, &points);
     }
     const bool are_slices = points.peaked < MOSTLY * points.all || points.slices >= SLICES * points.all;
-    candidates->count = are_slices ? 0 : s->plane_count;
-    if (candidates->count > 0) {
-        memcpy(candidates->planes, s->planes, candidates->count * sizeof *candidates->planes);
-        memcpy(candidates->owner, s->owner, s->sample->count * sizeof *candidates->owner);
-        memcpy(candidates->likelihood, s->likelihood, s->sample->count * sizeof *candidates->likelihood);
-    }
+    if (!are_slices && s->plane_count > 0) MOTE_TRY(planes_keep_owners(s, &s->candidates));
     planes_take_back(s, 0);
     return mote_stopped(s->ctx);
 }
@@ -94,7 +121,7 @@ typedef struct candidates_nats {
 } candidates_nats;
 
 static void weigh_candidates(const planes_local *s, candidates_nats *nats) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     memset(nats, 0, sizeof *nats);
     for (uint32_t i = 0; i < s->sample->count; i++) {
         const int32_t candidate = candidates->owner[i];
@@ -114,7 +141,7 @@ static double max_noise_of(const planes_local *s) {
 
 /* The candidates that explain their points better become planes without points. number: out, of each; -1: none */
 static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     const bool closely = s->plane_count == 0; /* where nothing has grown, all may be curved */
     const double max_noise = max_noise_of(s);
     candidates_nats nats;
@@ -135,7 +162,7 @@ static void add_chosen(planes_local *s, int32_t number[PLANES_LOCAL_MAX]) {
 
 /* Chosen candidates take their points from what has grown; of that what loses most goes. grown: how many these are */
 static void hand_over(planes_local *s, uint32_t grown, const int32_t number[PLANES_LOCAL_MAX]) {
-    const planes_candidates *candidates = &s->candidates;
+    const planes_owners *candidates = &s->candidates;
     memset(s->tally, 0, grown * sizeof *s->tally);
     for (uint32_t i = 0; i < s->sample->count; i++) {
         const int32_t to = candidates->owner[i] >= 0 ? number[candidates->owner[i]] : -1, from = s->owner[i];

@@ -39,7 +39,7 @@ void planes_describe(const planes_growth *g, planes_local_plane *plane) {
     memcpy(plane->v, g->v, sizeof plane->v);
     memcpy(plane->low, g->low, sizeof plane->low);
     memcpy(plane->high, g->high, sizeof plane->high);
-    plane->offset = (g->normal[0] * g->at[0] + g->normal[1] * g->at[1]) + g->normal[2] * g->at[2];
+    plane->offset = planes_dot(g->normal, g->at);
     plane->noise = g->noise;
     plane->area = g->area;
     plane->cell = g->cell;
@@ -82,6 +82,25 @@ void planes_take_back(planes_local *s, uint32_t first) {
         if (s->owner[i] >= (int32_t)first) s->owner[i] = -1;
     }
     s->plane_count = first;
+}
+
+mote_status planes_keep_owners(const planes_local *s, planes_owners *kept) {
+    const uint64_t points = s->sample->count, planes = s->plane_count;
+    kept->count = s->plane_count;
+    kept->planes = mote_alloc(s->ctx, (planes + 1) * sizeof *kept->planes, "planes search");
+    kept->owner = mote_alloc(s->ctx, points * sizeof *kept->owner, "planes search");
+    kept->likelihood = mote_alloc(s->ctx, points * sizeof *kept->likelihood, "planes search");
+    MOTE_TRY(mote_context_status(s->ctx));
+    memcpy(kept->planes, s->planes, planes * sizeof *kept->planes);
+    memcpy(kept->owner, s->owner, points * sizeof *kept->owner);
+    memcpy(kept->likelihood, s->likelihood, points * sizeof *kept->likelihood);
+    return MOTE_OK;
+}
+
+void planes_free_owners(mote_context *ctx, planes_owners *kept) {
+    mote_free(ctx, kept->planes);
+    mote_free(ctx, kept->owner);
+    mote_free(ctx, kept->likelihood);
 }
 
 /* ---- what planes have */

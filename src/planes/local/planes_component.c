@@ -20,6 +20,9 @@
 #define STEPPED         1.6   /* noises: what is farther off beside the rim does not go on, but begins anew: a step */
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
+#define BAND_VOLUMES    3.0   /* of the points of a growth that are near, to those within its reach */
+#define RIM_DEVIATION   3.0   /* deviations of a mean of so few points, it is off where a surface bends away */
+#define RIM_SLOPE       0.1   /* of a cell: and at most; a plane that leaves at 12 degrees is farther off */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
@@ -188,20 +191,46 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
 static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell) {
     const double sum = (double)s->cell_sum[cell], beyond = s->cell_beside[2 * cell + (sum > 0)];
     const double off = fabs(sum) + PLANES_REACH_NOISES * g->noise * beyond;
-    return !is_centred(s, g, cell) && off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
+    return s->cell_in[cell] >= BESIDE_SHARE * g->density && !is_centred(s, g, cell) &&
+           off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
 }
 
-double planes_going_on(const planes_local *s, const planes_growth *g) {
-    const double min = BESIDE_SHARE * g->density;
-    uint32_t beside = 0, on = 0;
+/* Whether a cell, none of the rim of the grid, is beside the component. */
+static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
+}
+
+/* The share of the cells beside the component of which something holds. */
+static double share_beside(const planes_local *s, const planes_growth *g,
+                           bool (*holds)(const planes_local *s, const planes_growth *g, uint32_t cell)) {
+    uint32_t beside = 0, held = 0;
     for (uint32_t row = 1; row + 1 < g->rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
-            if (!growth_is_beside(s, g, cell)) continue;
+            if (!is_beside(s, g, cell)) continue;
             beside++;
-            on += s->cell_in[cell] >= min && goes_on(s, g, cell);
+            held += holds(s, g, cell);
         }
     }
-    return beside > 0 ? (double)on / beside : 0;
+    return beside > 0 ? (double)held / beside : 0;
+}
+
+double planes_going_on(const planes_local *s, const planes_growth *g) { return share_beside(s, g, goes_on); }
+
+/* Whether the points of a cell lie to one side, and near. */
+static bool is_bending(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const double near = (double)s->cell_in[cell] + s->cell_beside[2 * cell] + s->cell_beside[2 * cell + 1];
+    const double own = near - BAND_VOLUMES * g->strays, sum = fabs((double)s->cell_sum[cell]);
+    if (own < GROWTH_RIM_SHARE * (g->density - g->strays) || own < 1) return false;
+    return sum > g->noise * fmax(GROWTH_RIM_NOISES * own, RIM_DEVIATION * sqrt(near)) &&
+           sum <= RIM_SLOPE * g->cell * own;
+}
+
+double planes_bending_rim(planes_local *s, const planes_growth *g) {
+    memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
+    for (uint32_t i = 0; i < s->near_count; i++) s->cell_sum[s->near_cell[i]] += s->near_distance[i];
+    return share_beside(s, g, is_bending);
 }
 
 /* ---- what it is */
@@ -296,7 +325,7 @@ bool planes_fit_component(planes_local *s, planes_growth *g) {
     sum_listed(s, count, p, &m);
     if (!count_component(s, g, m.count, &strays) || !planes_moments_fit(&m, &fit)) return false;
     double rms = fit.rms;
-    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal, fit.middle));
+    if (g->turned) rms = sqrt(planes_moments_along(&m, g->normal));
     const double reach2 = PLANES_REACH_NOISES * PLANES_REACH_NOISES * g->noise * g->noise;
     const double variance = (m.count * rms * rms - strays * reach2 / 3) / (m.count - strays);
     const double sure = fmax(variance, 0.1 * rms * rms) * m.count / (m.count - 3);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "planes/local/planes_composites.h"
+#include "planes/local/planes_growth.h"
 
 #define MAX_POINTS    4096u /* of a body, that vote */
 #define FIRST_POINTS  1024u /* of these, while all directions are tried */
@@ -44,19 +45,11 @@
 
 /* ---- a direction */
 
-static planes_profile_points points_of(const composite_body *body, const composite_columns *columns) {
-    const double *n = body->normal;
-    const planes_profile_points points = {columns->count, columns->x,         columns->y,
-                                          columns->z,     {n[0], n[1], n[2]}, body->noise};
-    return points;
-}
-
 /* The nats that a direction says more than expected; 0 if they are no more than least. */
 static double score_direction(const composite_body *body, const composite_columns *columns, const double n[3],
                               double least) {
-    const planes_profile_points points = points_of(body, columns);
     planes_profile p;
-    if (!planes_profile_make(&points, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
+    if (!planes_profile_make(body, columns, n, body->noise / BINS_A_NOISE, &body->blur, &p)) return 0;
     return planes_profile_bound(&p) > least ? planes_profile_score(&p) : 0;
 }
 
@@ -135,7 +128,7 @@ double composite_best_direction(const planes_local *s, const composite_body *bod
     return next_direction(nats, NULL, 0, best) > MIN_SCORE ? refine_direction(body, best) : 0;
 }
 
-void composite_thin_out(composite_body *body) {
+static void thin_out(composite_body *body) {
     const composite_columns *all = &body->all;
     composite_columns *some = &body->some;
     body->blur = planes_blur_of(BINS_A_NOISE);
@@ -146,6 +139,21 @@ void composite_thin_out(composite_body *body) {
         some->y[some->count] = all->y[i];
         some->z[some->count++] = all->z[i];
     }
+}
+
+void composite_take_points(const planes_local *s, const uint32_t *list, uint32_t count, uint32_t max,
+                           composite_body *body) {
+    composite_columns *to = &body->all;
+    to->count = 0;
+    for (uint32_t i = 0; i < count && to->count < max; i++) {
+        if (i < (uint64_t)to->count * count / max) continue;
+        body->point[to->count] = list[i];
+        to->x[to->count] = s->sample->x[list[i]] - (float)body->at[0];
+        to->y[to->count] = s->sample->y[list[i]] - (float)body->at[1];
+        to->z[to->count++] = s->sample->z[list[i]] - (float)body->at[2];
+    }
+    body->weight = (double)count / fmax(to->count, 1);
+    thin_out(body);
 }
 
 /* ---- heaps */
@@ -184,12 +192,11 @@ typedef struct heap_profile {
 
 static bool make_heap_profile(const composite_body *body, const double n[3], double min_noise, heap_profile *heaps) {
     planes_profile *p = &heaps->profile;
-    const planes_profile_points points = points_of(body, &body->all);
     const double bin = body->noise / FINE_BINS;
     const planes_blur blur = planes_blur_of(body->noise / bin);
     heaps->all = body->all.count;
     heaps->filled_count = 0;
-    if (!planes_profile_make(&points, n, bin, &blur, p)) return false;
+    if (!planes_profile_make(body, &body->all, n, bin, &blur, p)) return false;
     heaps->least = fmax(min_noise, 0.5 * p->bin);
     for (uint32_t i = 0; i < p->bins; i++) {
         heaps->expected[i] = ((double)p->expected[i] + 0.02) / (heaps->all * p->bin);
@@ -257,28 +264,13 @@ void composite_find_heaps(const planes_local *s, const composite_body *body, con
 
 /* The points of a growth that have no plane; false: too few. */
 static bool take_body(planes_local *s, planes_growth *g, composite_body *body) {
-    composite_columns *to = &body->all;
-    uint32_t all = 0, seen = 0;
-    if (!planes_grow_again(s, g)) return false;
-    for (uint32_t i = 0; i < s->near_count; i++) all += planes_in_component(s, g, i) && s->owner[s->near_point[i]] < 0;
-    if (all < 2 * s->params.min_points) return false;
-    body->all.count = 0;
+    const uint32_t count = planes_list_free(s, g);
+    if (count < 2 * s->params.min_points) return false;
+    for (uint32_t k = 0; k < count; k++) s->component[k] = s->near_point[s->component[k]];
     body->noise = g->noise;
     memcpy(body->at, g->at, sizeof body->at);
     memcpy(body->normal, g->normal, sizeof body->normal);
-    for (uint32_t i = 0; i < s->near_count; i++) {
-        const uint32_t point = s->near_point[i];
-        if (!planes_in_component(s, g, i) || s->owner[point] >= 0) continue;
-        const uint64_t next = (uint64_t)to->count * all / MAX_POINTS;
-        if (all > MAX_POINTS && seen++ < next) continue;
-        if (to->count == MAX_POINTS) break;
-        body->point[to->count] = point;
-        to->x[to->count] = s->sample->x[point] - (float)g->at[0];
-        to->y[to->count] = s->sample->y[point] - (float)g->at[1];
-        to->z[to->count++] = s->sample->z[point] - (float)g->at[2];
-    }
-    body->weight = (double)all / to->count;
-    composite_thin_out(body);
+    composite_take_points(s, s->component, count, MAX_POINTS, body);
     return true;
 }
 
@@ -287,12 +279,12 @@ void composite_middle(const composite_body *body, const double n[3], double at, 
     const composite_columns *all = &body->all;
     for (uint32_t i = 0; i < all->count; i++) {
         const double p[3] = {(double)all->x[i], (double)all->y[i], (double)all->z[i]};
-        if (fabs((n[0] * p[0] + n[1] * p[1]) + n[2] * p[2] - at) > noise) continue;
+        if (fabs(planes_dot(n, p) - at) > noise) continue;
         for (int k = 0; k < 3; k++) sum[k] += p[k];
         count++;
     }
     for (int k = 0; k < 3; k++) middle[k] = count > 0 ? sum[k] / count : 0;
-    const double off = at - ((n[0] * middle[0] + n[1] * middle[1]) + n[2] * middle[2]);
+    const double off = at - planes_dot(n, middle);
     for (int k = 0; k < 3; k++) middle[k] += off * n[k];
 }
 
@@ -371,8 +363,6 @@ static bool is_marked(const planes_local *s, const composite_body *body) {
 /* Adds the planes of a body's points that have none. Returns how many: two or more, for one alone, that only stands
    loosely, may be a part of something round. */
 static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, double *noise) {
-    const composite_columns *all = &body->all;
-    const double *at = body->at, *n = body->normal;
     planes_families families;
     if (!take_body(s, g, body) || is_marked(s, body)) return 0;
     families.count = find_directions(s, body, families.normals);
@@ -387,9 +377,7 @@ static uint32_t split(planes_local *s, planes_growth *g, composite_body *body, d
         mark_body(s, body);
         return 0;
     }
-    const planes_body_points points = {all->count,        all->x, all->y, all->z, body->point, {at[0], at[1], at[2]},
-                                       {n[0], n[1], n[2]}};
-    planes_refit_families(s, &families, &points);
+    planes_refit_families(s, &families, body);
     return added;
 }
 

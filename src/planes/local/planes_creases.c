@@ -63,15 +63,6 @@ typedef struct crease_division {
 
 /* ---- sums of places u, v along a body, and distances d from its plane */
 
-/* a + by b */
-static planes_moments add_sums(const planes_moments *a, double by, const planes_moments *b) {
-    planes_moments sums = *a;
-    sums.count += by * b->count;
-    for (int k = 0; k < 3; k++) sums.first[k] += by * b->first[k];
-    for (int k = 0; k < PLANES_PRODUCTS; k++) sums.products[k] += by * b->products[k];
-    return sums;
-}
-
 static crease_plane fit_plane(const planes_moments *s) {
     crease_plane plane = {{0, 0, 0}, 0};
     if (!(s->count > 0)) return plane;
@@ -96,11 +87,6 @@ static double nats_of(const crease_body *body, double squares) {
 
 /* ---- a body */
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The variance of the points about a plane within a small cell: the middle one of all cells, for some have a step. It
    is infinite where no cell tells it. */
 static double variance_of(const crease_body *body) {
@@ -123,7 +109,7 @@ static double variance_of(const crease_body *body) {
     for (uint32_t i = 0; i < columns * rows; i++) {
         if (cells[i].count >= MIN_CELL) variances[told++] = fit_plane(&cells[i]).squares / (cells[i].count - 3);
     }
-    qsort(variances, told, sizeof *variances, compare_doubles);
+    qsort(variances, told, sizeof *variances, planes_compare_doubles);
     return told > 0 ? variances[told / 2] : INFINITY;
 }
 
@@ -140,13 +126,7 @@ static bool has_something_to_explain(const planes_growth *g, const crease_body *
 
 /* The points of a growth that have no plane, or every few of them; false: they are too few. */
 static bool take_body(planes_local *s, planes_growth *g, crease_body *body) {
-    if (!planes_grow_again(s, g)) return false;
-    const uint32_t listed = planes_list_component(s, g);
-    uint32_t free_points = 0;
-    for (uint32_t k = 0; k < listed; k++) {
-        const uint32_t i = s->component[k];
-        if (s->owner[s->near_point[i]] < 0) s->component[free_points++] = i;
-    }
+    const uint32_t free_points = planes_list_free(s, g);
     if (free_points < 2 * s->params.min_points) return false;
     body->count = free_points < MAX_POINTS ? free_points : MAX_POINTS;
     for (uint32_t k = 0; k < body->count; k++) {
@@ -186,12 +166,12 @@ static void sum_bins(const crease_body *body, crease_division *x) {
         planes_moments_add(&x->before[bin_of(x, body, i) + 1], (double)body->u[i], (double)body->v[i],
                            (double)body->d[i]);
     }
-    for (uint32_t i = 1; i <= BINS; i++) x->before[i] = add_sums(&x->before[i], 1, &x->before[i - 1]);
+    for (uint32_t i = 1; i <= BINS; i++) x->before[i] = planes_moments_sum(&x->before[i], 1, &x->before[i - 1]);
 }
 
 /* The points from one bin to the one before another. */
 static planes_moments sums_between(const crease_division *x, uint32_t first, uint32_t last) {
-    return add_sums(&x->before[last], -1, &x->before[first]);
+    return planes_moments_sum(&x->before[last], -1, &x->before[first]);
 }
 
 /* The best parts along a direction: of all that end at a bin the best is that of an earlier one and a part more. */
@@ -252,7 +232,7 @@ static void find_division(const planes_local *s, const crease_body *body, crease
 static bool is_crease(const crease_body *body, const crease_division *x, uint32_t part) {
     const uint32_t first = x->first[part], middle = x->first[part + 1], last = x->first[part + 2];
     const planes_moments a = sums_between(x, first, middle), b = sums_between(x, middle, last);
-    const planes_moments both = add_sums(&a, 1, &b);
+    const planes_moments both = planes_moments_sum(&a, 1, &b);
     const double by = 1 / (BINS * x->width), noise = sqrt(body->variance);
     planes_quadratic curve;
     memset(&curve, 0, sizeof curve);

@@ -79,11 +79,10 @@ static void sum_cells(const planes_sample *sample, facing_grid *grid) {
 
 /* Adds moments whose origin is away from that of the others. */
 static void add_moments(planes_moments *to, const planes_moments *m, const double away[3]) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     to->count += m->count;
     for (int k = 0; k < 3; k++) to->first[k] += m->first[k] + m->count * away[k];
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        const int a = rows[k], b = columns[k];
+        const int a = planes_rows[k], b = planes_columns[k];
         to->products[k] +=
             m->products[k] + m->first[a] * away[b] + m->first[b] * away[a] + m->count * away[a] * away[b];
     }

@@ -54,7 +54,7 @@ void planes_find_axes(planes_growth *g) {
         length += g->u[k] * g->u[k];
     }
     for (int k = 0; k < 3; k++) g->u[k] /= sqrt(length);
-    for (int k = 0; k < 3; k++) g->v[k] = n[(k + 1) % 3] * g->u[(k + 2) % 3] - n[(k + 2) % 3] * g->u[(k + 1) % 3];
+    planes_cross(n, g->u, g->v);
 }
 
 /* Where planes may have few points, those that do have smaller cells, or it would be too few of them to be
@@ -223,6 +223,16 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return planes_find_component(s, g, g->radius); }
 
+uint32_t planes_list_free(planes_local *s, planes_growth *g) {
+    const uint32_t listed = planes_grow_again(s, g) ? planes_list_component(s, g) : 0;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < listed; k++) {
+        const uint32_t i = s->component[k];
+        if (s->owner[s->near_point[i]] < 0) s->component[count++] = i;
+    }
+    return count;
+}
+
 bool planes_lay_component(planes_local *s, planes_growth *g) {
     g->look = INFINITY;
     g->density = GROWTH_POINTS_A_CELL;
@@ -283,4 +293,35 @@ bool planes_measure(planes_local *s, planes_growth *g, uint32_t *in) {
         *in += fabsf(s->near_distance[i]) <= (float)(PLANES_REACH_NOISES * g->noise);
     }
     return true;
+}
+
+/* ---- side by side */
+
+/* Growths side by side: threads look at the same points and owners, each with a scratch of its own. None takes points
+   meanwhile, so each growth becomes what it would become alone, whichever thread has it. */
+planes_local *planes_worker(planes_local *s) {
+    const int thread = mote_thread_number();
+    return thread == 0 ? s : &s->workers[thread - 1];
+}
+
+/* A plane that a body was split into is known better than its points tell: where it fails for what lies to one side, as
+   doors do that are set back a little, it is grown once more without that. */
+static void grow_one(planes_local *s, planes_growing *one) {
+    planes_patch patch = one->patch;
+    planes_growth g;
+    one->stands = planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &one->growth) &&
+                  planes_growth_stands(s, &one->growth);
+    if (one->stands || !patch.turned || patch.centred || one->growth.reason != MOTE_PLANES_STRUCTURE) return;
+    patch.centred = true;
+    if (!planes_grow(s, &patch, one->max_noise, one->max_cell, one->self, &g) || !planes_growth_stands(s, &g)) return;
+    one->growth = g;
+    one->stands = true;
+}
+
+void planes_grow_all(planes_local *s, planes_growing *growing, uint32_t count) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
+        growing[i].stands = false;
+        if (!mote_stop(s->ctx)) grow_one(planes_worker(s), &growing[i]);
+    }
 }

@@ -1,4 +1,4 @@
-/* What the files of growth share: planes_component.c, planes_accept.c, planes_rim.c and planes_growth.c. */
+/* What the files of growth share: planes_component.c, planes_accept.c and planes_growth.c. */
 #ifndef PLANES_GROWTH_H
 #define PLANES_GROWTH_H
 
@@ -15,6 +15,8 @@
 #define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
 #define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
 #define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
+#define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
 
 /* Notes why a growth comes to nothing; false. */
 static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
@@ -34,11 +36,12 @@ static inline bool growth_is_exact(const planes_local *s, const planes_growth *g
     return g->noise <= GROWTH_TOLD_NOISE * s->params.floor;
 }
 
-/* Whether a cell, none of the rim of the grid, is beside the component. */
-static inline bool growth_is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint8_t *mark = s->cell_mark;
-    return mark[cell] == 0 &&
-           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
+/* The cell of the grid that the i-th near point is in, whatever they were counted with; UINT32_MAX: it is outside. */
+static inline uint32_t growth_cell_of(const planes_local *s, const planes_growth *g, uint32_t i) {
+    const double column = floor(((double)s->near_u[i] - g->low_u) / g->cell);
+    const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
+    if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) return UINT32_MAX;
+    return (uint32_t)row * g->columns + (uint32_t)column;
 }
 
 /* ---- planes_quadratic.c */
@@ -72,6 +75,16 @@ void planes_sum_distances(planes_local *search, const planes_growth *growth);
 /* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
    something curved. The distances of each cell have been summed up. */
 double planes_going_on(const planes_local *search, const planes_growth *growth);
+/* The share of the rim of the component in the scratch beside which a surface bends away: a piece of something curved
+   lies within the noise of the plane for some way, and goes on where the plane ends, to one side; other planes leave at
+   an angle. The sums of cells go.
+
+        a piece of a curve                 a side of a roof
+
+        ____________                            /\
+      /              \    the rim: points      /  \       the rim: at once far from the plane
+     /                \   a little off        /    \ */
+double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);

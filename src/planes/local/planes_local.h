@@ -89,7 +89,7 @@ typedef struct planes_growth {
     bool turned;      /* the normal is known better than its points tell, and stays */
     planes_role role;
     bool centred; /* only cells whose points lie to both sides are its own: it does not lean over to a neighbour */
-    bool warped;  /* a sheet that may bend a little: see planes_warped.c */
+    bool warped;  /* a sheet that may bend a little: see planes_bodies.c */
     planes_strip strip;
     uint64_t work; /* points that were near it, of all turns */
     /* Of the component. */
@@ -181,13 +181,13 @@ typedef struct planes_bodies {
     planes_growth growths[PLANES_LOCAL_SHEETS]; /* [count], at most max */
 } planes_bodies;
 
-/* Candidates of the vote, as they share the points out among themselves. */
-typedef struct planes_candidates {
+/* Planes, and how they share the points out: a copy of what a search has. */
+typedef struct planes_owners {
     uint32_t count;
     planes_local_plane *planes; /* [count] */
-    int32_t *owner;             /* [sample] a candidate; -1: none */
+    int32_t *owner;             /* [sample] a plane; -1: none */
     float *likelihood;          /* [sample] by the owner, nats */
-} planes_candidates;
+} planes_owners;
 
 /* A search. */
 typedef struct planes_local {
@@ -205,7 +205,7 @@ typedef struct planes_local {
     float *likelihood; /* [sample] by the owner, nats */
     uint8_t *failures; /* [sample] patches with this point that came to nothing */
     planes_facing facing;
-    planes_candidates candidates;
+    planes_owners candidates;     /* of the vote, as they share the points out among themselves */
     planes_growing *growing;      /* [PLANES_LOCAL_MAX] side by side */
     uint32_t *tally;              /* [PLANES_LOCAL_MAX] */
     int32_t *renumber;            /* [PLANES_LOCAL_MAX] */
@@ -258,6 +258,8 @@ bool planes_grow(planes_local *search, const planes_patch *patch, double max_noi
 void planes_find_axes(planes_growth *growth);
 /* Brings the component of a growth back into the scratch. */
 bool planes_grow_again(planes_local *search, planes_growth *growth);
+/* Brings the component of a growth back into the scratch, and lists, of the near points, its own without a plane. */
+uint32_t planes_list_free(planes_local *search, planes_growth *growth);
 /* Fits and measures a plane where it is, in all of the sample. growth: normal, at, noise, cell and self are given; in:
    its points, of any component. False: it has no component. */
 bool planes_measure(planes_local *search, planes_growth *growth, uint32_t *in);
@@ -282,13 +284,6 @@ bool planes_growth_may_stand(const planes_local *search, planes_growth *growth);
 /* Notes a growth that came to nothing, with about that many points of the sample. */
 void planes_refuse_growth(const planes_local *search, const planes_growth *growth, double points);
 
-/* ---- planes_workers.c */
-
-/* Takes memory for the scratch of a search. */
-mote_status planes_reserve_scratch(planes_local *search);
-/* Takes memory for as many growths side by side as there are threads; freed with the search. */
-mote_status planes_open_workers(planes_local *search);
-void planes_close_workers(planes_local *search);
 /* The search as this thread of a parallel region has it, of worker_count threads. */
 planes_local *planes_worker(planes_local *search);
 /* Grows patches side by side; none takes points. Each becomes what planes_grow makes of it; the scratch is lost. */
@@ -308,14 +303,6 @@ void planes_drop_facing(planes_local *search);
 /* Whether the points of the component in the scratch lie flat along the plane, each by what is around it; cosine: of
    the angle, at most. Refused otherwise. What the points are listed in goes. */
 bool planes_is_supported(planes_local *search, planes_growth *growth, double cosine);
-
-/* ---- planes_rim.c */
-
-/* The share of the rim of the component in the scratch beside which a surface bends away. The sums of cells go. */
-double planes_bending_rim(planes_local *search, const planes_growth *growth);
-/* The share of the ends of the growth that was described in the scratch at which a surface leaves it and goes on. The
-   scratch goes. */
-double planes_leaving_rim(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_bends.c */
 
@@ -338,6 +325,9 @@ bool planes_add_growth(planes_local *search, planes_growth *growth);
 
 /* Takes the last planes back: their points are nobody's. first: the first of them */
 void planes_take_back(planes_local *search, uint32_t first);
+/* Keeps a copy of planes and owners; free: also on failure. */
+mote_status planes_keep_owners(const planes_local *search, planes_owners *kept);
+void planes_free_owners(mote_context *ctx, planes_owners *kept);
 /* How many points planes have. */
 double planes_owned_points(const planes_local *search);
 /* The noise of planes: of the one that has the middle point. */
@@ -347,9 +337,6 @@ void planes_begin_claim(const planes_local_claim *claim, planes_growth *growth);
 
 /* ---- planes_candidates.c */
 
-/* Memory for the candidates of params; freed with the search. */
-mote_status planes_reserve_candidates(planes_local *search);
-void planes_free_candidates(planes_local *search);
 /* Lets the candidates share the points out, before anything has grown; nobody has a point afterwards. */
 mote_status planes_share_candidates(planes_local *search);
 /* The candidates that explain their points better than what has grown among these become planes, and take them.
@@ -376,8 +363,6 @@ mote_status planes_select(planes_local *search);
 
 /* Notes a growth that is no plane, but may be several: its points are not normal about it. */
 void planes_note_body(const planes_local *search, const planes_growth *growth, planes_bodies *bodies);
-/* Grows a body once more, freely, over what no plane explains better. */
-bool planes_grow_body(planes_local *search, const planes_growth *body, bool warped, planes_growth *growth);
 /* Notes a growth that is as flat as a plane everywhere, but may be sheets along each other: it is thicker than planes
    of the cloud are, or has no peak. */
 void planes_note_sheets(planes_local *search, const planes_growth *growth);
@@ -387,8 +372,6 @@ mote_status planes_find_sheets(planes_local *search, double noise);
 /* What no plane explains in the end, though it is flat and in one piece, is one plane as thick as its sheets: two scans
    of a floor that are some noises apart. */
 void planes_take_sheets(planes_local *search);
-
-/* ---- planes_warped.c */
 
 /* What no plane explains in the end, though it is one thin sheet that hardly bends, is one plane as thick as it bends.
  */
@@ -415,29 +398,6 @@ mote_status planes_find_series(planes_local *search, bool *any);
    them are to be grown again. */
 mote_status planes_cut_bodies(planes_local *search, planes_bodies *bodies, bool *any);
 
-/* ---- planes_rectangles.c */
-
-#define PLANES_MAX_RECTANGLES 128u
-#define PLANES_MAX_FAMILIES   4u
-
-/* Planes of a body by their directions: family f has the planes from first[f] to first[f + 1]. */
-typedef struct planes_families {
-    uint32_t count;
-    uint32_t first[PLANES_MAX_FAMILIES + 1];
-    double normals[PLANES_MAX_FAMILIES][3];
-} planes_families;
-
-/* Points of a body, from its middle. */
-typedef struct planes_body_points {
-    uint32_t count;
-    const float *x, *y, *z;
-    const uint32_t *point; /* of the sample */
-    double middle[3], normal[3];
-} planes_body_points;
-
-/* Turns the planes of each family together, and moves them, so that all families explain the points together. */
-void planes_refit_families(planes_local *search, const planes_families *families, const planes_body_points *points);
-
 /* ---- planes_local.c */
 
 /* What a search found. */
@@ -450,11 +410,6 @@ typedef struct planes_local_found {
 mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
                               planes_local_found *found);
 
-/* Memory of a search in a sample that has points. close: also on failure */
-mote_status planes_local_open(planes_local *search, mote_context *ctx, const planes_sample *sample,
-                              const planes_local_params *params);
-void planes_local_close(planes_local *search);
-
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
@@ -466,26 +421,44 @@ typedef struct planes_moments {
     double count, first[3], products[PLANES_PRODUCTS];
 } planes_moments;
 
+/* Which coordinates the products are of. */
+static const int planes_rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2},
+                 planes_columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
+
+static inline void planes_moments_add_part(planes_moments *m, const double p[3], double part) {
+    m->count += part;
+    for (int k = 0; k < 3; k++) m->first[k] += part * p[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) m->products[k] += part * p[planes_rows[k]] * p[planes_columns[k]];
+}
+
 static inline void planes_moments_add(planes_moments *m, double x, double y, double z) {
-    m->count += 1;
-    m->first[0] += x;
-    m->first[1] += y;
-    m->first[2] += z;
-    m->products[0] += x * x;
-    m->products[1] += x * y;
-    m->products[2] += x * z;
-    m->products[3] += y * y;
-    m->products[4] += y * z;
-    m->products[5] += z * z;
+    const double p[3] = {x, y, z};
+    planes_moments_add_part(m, p, 1);
+}
+
+/* a + by b */
+static inline planes_moments planes_moments_sum(const planes_moments *a, double by, const planes_moments *b) {
+    planes_moments sums = *a;
+    sums.count += by * b->count;
+    for (int k = 0; k < 3; k++) sums.first[k] += by * b->first[k];
+    for (int k = 0; k < PLANES_PRODUCTS; k++) sums.products[k] += by * b->products[k];
+    return sums;
+}
+
+static inline void planes_moments_covariance(const planes_moments *m, double covariance[PLANES_PRODUCTS]) {
+    const double middle[3] = {m->first[0] / m->count, m->first[1] / m->count, m->first[2] / m->count};
+    for (int k = 0; k < PLANES_PRODUCTS; k++) {
+        covariance[k] = m->products[k] / m->count - middle[planes_rows[k]] * middle[planes_columns[k]];
+    }
 }
 
 /* The mean square distance of points to a plane through their middle. */
-static inline double planes_moments_along(const planes_moments *m, const double n[3], const double middle[3]) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
-    double sum = 0;
+static inline double planes_moments_along(const planes_moments *m, const double n[3]) {
+    double covariance[PLANES_PRODUCTS], sum = 0;
+    planes_moments_covariance(m, covariance);
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        const double covariance = m->products[k] / m->count - middle[rows[k]] * middle[columns[k]];
-        sum += (rows[k] == columns[k] ? 1 : 2) * n[rows[k]] * n[columns[k]] * covariance;
+        const int row = planes_rows[k], column = planes_columns[k];
+        sum += (row == column ? 1 : 2) * n[row] * n[column] * covariance[k];
     }
     return fmax(sum, 0);
 }
@@ -497,13 +470,10 @@ typedef struct planes_local_fit {
 
 /* False: there is no plane. */
 static inline bool planes_moments_fit(const planes_moments *m, planes_local_fit *fit) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     double covariance[PLANES_PRODUCTS], min = 0;
     if (m->count < 3) return false;
     for (int k = 0; k < 3; k++) fit->middle[k] = m->first[k] / m->count;
-    for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        covariance[k] = m->products[k] / m->count - fit->middle[rows[k]] * fit->middle[columns[k]];
-    }
+    planes_moments_covariance(m, covariance);
     fit->size = sqrt((covariance[0] + covariance[3]) + covariance[5]);
     if (!planes_min_direction(covariance, fit->normal, &min)) return false;
     planes_turn_up(fit->normal);

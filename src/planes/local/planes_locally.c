@@ -79,6 +79,36 @@ static planes_local_claim *list_claims(const planes_run *run, const planes_found
     return claims;
 }
 
+/* What a search begins with, and knows after its first round. */
+typedef struct local_search {
+    planes_found *voted; /* [voted_count] planes of the vote */
+    uint32_t voted_count;
+    double tolerance; /* theirs */
+    double noise;     /* of planes, once it is known; 0: it is not */
+} local_search;
+
+/* Finds planes of a sample of so many free points: in the first round beside those of the vote, later of a noise that
+   is known. found: to be freed, also on failure */
+static mote_status find_locally(planes_run *run, const local_search *search, int round, double size,
+                                planes_local_found *found, uint32_t *looked_at) {
+    planes_sample sample;
+    mote_status status = read_sample(run, run->free_points, size < MAX_SAMPLE ? (uint32_t)size : MAX_SAMPLE, &sample);
+    planes_local_claim *claims = list_claims(run, search->voted, search->voted_count, &sample, 0);
+    if (status == MOTE_OK && claims == NULL) status = MOTE_ERROR_MEMORY;
+    if (status == MOTE_OK) {
+        planes_local_params params = params_of(run, &sample, run->free_points, MIN_SUPPORT);
+        params.centred = round == 0;
+        params.known_noise = search->noise;
+        params.claims = claims;
+        params.claim_count = round == 0 ? search->voted_count : 0;
+        status = planes_local_find(run->ctx, &sample, &params, found);
+    }
+    *looked_at = sample.count;
+    mote_free(run->ctx, claims);
+    planes_sample_free(run->ctx, &sample);
+    return status;
+}
+
 /* Whether all planes that were found are planes. */
 static mote_status confirm_found(planes_run *run, const planes_sample *all, bool *sure) {
     const planes_local_params params = params_of(run, all, run->points->count, FEW);
@@ -93,27 +123,23 @@ static mote_status confirm_found(planes_run *run, const planes_sample *all, bool
 
 /* How many points that belong to no plane are looked at: where the caller says how small planes are, so many that such
    planes are seen among them. */
-static uint32_t count_free_sample(const planes_run *run) {
+static double count_free_sample(const planes_run *run) {
     const double wanted = FREE_SUPPORT * (double)run->free_points / (double)run->support;
-    return (uint32_t)fmin(fmax(wanted, MIN_FREE), run->params.min_points > 0 ? MAX_SAMPLE : MAX_FREE);
+    return fmin(fmax(wanted, MIN_FREE), run->params.min_points > 0 ? MAX_SAMPLE : MAX_FREE);
 }
 
 /* Whether there are planes among the points that belong to none. */
 static mote_status find_more(planes_run *run, bool *more) {
-    planes_sample sample;
+    const local_search later = {NULL, 0, 0, 0};
     planes_local_found found = {NULL, 0};
+    uint32_t looked_at;
     *more = false;
     if (run->free_points < run->support || run->free_points < MIN_SUPPORT) return MOTE_OK;
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.8, 0.8);
-    mote_status status = read_sample(run, run->free_points, count_free_sample(run), &sample);
-    if (status == MOTE_OK) {
-        const planes_local_params params = params_of(run, &sample, run->free_points, MIN_SUPPORT);
-        status = planes_local_find(run->ctx, &sample, &params, &found);
-    }
+    const mote_status status = find_locally(run, &later, 1, count_free_sample(run), &found, &looked_at);
     mote_progress_leave(run->ctx, whole);
     *more = found.count > 0;
     mote_free(run->ctx, found.planes);
-    planes_sample_free(run->ctx, &sample);
     return status;
 }
 
@@ -129,14 +155,6 @@ mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure)
 }
 
 /* ---- the search */
-
-/* What a search begins with, and knows after its first round. */
-typedef struct local_search {
-    planes_found *voted; /* [voted_count] planes of the vote */
-    uint32_t voted_count;
-    double tolerance; /* theirs */
-    double noise;     /* of planes, once it is known; 0: it is not */
-} local_search;
 
 /* How far a point may be off a plane of that noise. Where coordinates are steps, the next layers are within half of
    it, or the plane would seem to have no points but those in its middle. */
@@ -165,7 +183,7 @@ static planes_found describe_grown(const planes_run *run, const planes_local_pla
         found.reach.v[k] = (float)plane->v[k];
     }
     for (int k = 0; k < 2; k++) {
-        const double at = (c[0] * axes[k][0] + c[1] * axes[k][1]) + c[2] * axes[k][2];
+        const double at = planes_dot(c, axes[k]);
         found.reach.low[k] = (float)(at + plane->low[k] - 0.5 * plane->cell);
         found.reach.high[k] = (float)(at + plane->high[k] + 0.5 * plane->cell);
     }
@@ -234,36 +252,19 @@ static void drop_layers(planes_run *run) {
     run->found_count = kept;
 }
 
-/* Finds planes of a sample: in the first round beside those of the vote, later of a noise that is known. */
-static mote_status find_locally(planes_run *run, const local_search *search, int round, const planes_sample *sample,
-                                planes_local_found *found) {
-    planes_local_params params = params_of(run, sample, run->free_points, MIN_SUPPORT);
-    planes_local_claim *claims = list_claims(run, search->voted, search->voted_count, sample, 0);
-    if (claims == NULL) return MOTE_ERROR_MEMORY;
-    params.centred = round == 0;
-    params.known_noise = search->noise;
-    params.claims = claims;
-    params.claim_count = round == 0 ? search->voted_count : 0;
-    const mote_status status = planes_local_find(run->ctx, sample, &params, found);
-    mote_free(run->ctx, claims);
-    return status;
-}
-
 /* done: whether there is nothing more to find. */
 static mote_status search_round(planes_run *run, local_search *search, int round, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->support, share = 0.05 / (1 << round);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.9 - 2 * share, 0.9 - share);
     const uint64_t before = run->free_points;
     planes_local_found found = {NULL, 0};
-    planes_sample sample;
+    uint32_t looked_at;
     mote_stage(run->ctx, "growing planes");
-    mote_status status = read_sample(run, before, wanted < MAX_SAMPLE ? (uint32_t)wanted : MAX_SAMPLE, &sample);
-    if (status == MOTE_OK) status = find_locally(run, search, round, &sample, &found);
+    mote_status status = find_locally(run, search, round, wanted, &found, &looked_at);
     if (status == MOTE_OK) take_planes(run, search, &found);
     if (status == MOTE_OK && round == 0) take_noise(run, search, &found);
-    *done = found.count == 0 || sample.count == before;
+    *done = found.count == 0 || looked_at == before;
     mote_free(run->ctx, found.planes);
-    planes_sample_free(run->ctx, &sample);
     mote_progress_leave(run->ctx, whole);
     MOTE_TRY(status);
     if (found.count == 0) return MOTE_OK;

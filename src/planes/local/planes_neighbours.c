@@ -138,10 +138,10 @@ static void find_neighbours(const planes_local_level *level, uint32_t point, nei
 }
 
 double planes_thickness(const planes_moments *m, const planes_local_fit *fit) {
-    const double *c = fit->middle, least = fit->rms * fit->rms, rest = fit->size * fit->size - least;
-    const double xx = m->products[0] / m->count - c[0] * c[0], xy = m->products[1] / m->count - c[0] * c[1];
-    const double xz = m->products[2] / m->count - c[0] * c[2], yy = m->products[3] / m->count - c[1] * c[1];
-    const double yz = m->products[4] / m->count - c[1] * c[2], zz = m->products[5] / m->count - c[2] * c[2];
+    const double least = fit->rms * fit->rms, rest = fit->size * fit->size - least;
+    double c[PLANES_PRODUCTS];
+    planes_moments_covariance(m, c);
+    const double xx = c[0], xy = c[1], xz = c[2], yy = c[3], yz = c[4], zz = c[5];
     const double minors = ((xx * yy - xy * xy) + (xx * zz - xz * xz)) + (yy * zz - yz * yz);
     const double others = minors - least * rest; /* the product of the other two, whose sum is the rest */
     const double middle = 0.5 * (rest - sqrt(fmax(rest * rest - 4 * others, 0)));
@@ -193,7 +193,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
         const double thickness = planes_thickness(&m, &fit);
         if (thickness >= flattest) continue;
         flattest = thickness;
-        along = fabs((fit.normal[0] * normal[0] + fit.normal[1] * normal[1]) + fit.normal[2] * normal[2]) >= cosine;
+        along = fabs(planes_dot(fit.normal, normal)) >= cosine;
     }
     return along;
 }

@@ -1,13 +1,12 @@
 /* Profiles, made often: thousands of directions for a body. Places in the histogram are found for many points at once
    and counted after that; a blur makes 32 bins at once. Each float is the sum of the same numbers in the same order as
    one bin after the other would be. */
-#include "planes/local/planes_profile.h"
+#include "planes/local/planes_composites.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "math/simd.h"
-#include "planes/local/planes_local.h"
 
 #define LANES     8u
 #define PIECE     256u /* points whose bins are found at once */
@@ -71,7 +70,7 @@ void planes_blur_bins(const float *from, uint32_t bins, const planes_blur *blur,
 
 /* ---- histograms */
 
-static void measure(const planes_profile_points *points, const float n[3], float *distance) {
+static void measure(const composite_columns *points, const float n[3], float *distance) {
     const float *x = points->x, *y = points->y, *z = points->z;
     for (uint32_t i = 0; i < points->count; i++) distance[i] = fmaf(n[0], x[i], fmaf(n[1], y[i], n[2] * z[i]));
 }
@@ -95,7 +94,7 @@ static void count_bins(const int32_t *bin, const int32_t *along, uint32_t count,
 }
 
 /* off  the direction's part along the normal of the body */
-static void count_points(const planes_profile_points *points, const planes_profile *p, const float *distance,
+static void count_points(const composite_columns *points, const planes_profile *p, const float *distance,
                          const float off[3], bin_counters *counters) {
     const float by = (float)(1 / p->bin), low = (float)p->low;
     const int32_t last = (int32_t)p->bins - 1;
@@ -113,16 +112,16 @@ static void count_points(const planes_profile_points *points, const planes_profi
     }
 }
 
-bool planes_profile_make(const planes_profile_points *points, const double n[3], double bin, const planes_blur *blur,
-                         planes_profile *p) {
-    float distance[PLANES_PROFILE_POINTS], along[PLANES_PROFILE_BINS], low, high;
+bool planes_profile_make(const composite_body *body, const composite_columns *points, const double n[3], double bin,
+                         const planes_blur *blur, planes_profile *p) {
+    float distance[COMPOSITE_MAX_POINTS], along[PLANES_PROFILE_BINS], low, high;
     bin_counters counters;
-    const double *normal = points->normal, slope = (n[0] * normal[0] + n[1] * normal[1]) + n[2] * normal[2];
+    const double *normal = body->normal, slope = planes_dot(n, normal);
     const float direction[3] = {(float)n[0], (float)n[1], (float)n[2]};
     const float off[3] = {(float)(slope * normal[0]), (float)(slope * normal[1]), (float)(slope * normal[2])};
     measure(points, direction, distance);
     planes_find_ends(distance, points->count, &low, &high);
-    const double margin = TRUNCATED * points->noise, width = (double)high - (double)low + 2 * margin;
+    const double margin = TRUNCATED * body->noise, width = (double)high - (double)low + 2 * margin;
     if (!(width < (PLANES_PROFILE_BINS - 2) * bin)) return false;
     p->low = (double)low - margin;
     p->bin = bin;

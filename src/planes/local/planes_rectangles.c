@@ -26,8 +26,6 @@
 #define ROOT_TWO    1.4142135623730951
 #define ROOT_TWO_PI 2.5066282746310002
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 static double end_blur(const rectangle_mixture *m) { return m->blur * m->noise; }
 
 /* ---- parts */
@@ -40,23 +38,12 @@ static double side_at(double at, double half, double noise) {
 
 double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, const double p[3]) {
     const double away[3] = {p[0] - r->at[0], p[1] - r->at[1], p[2] - r->at[2]};
-    const double reach = REACH * m->noise, z = dot(m->normals[r->family], away);
+    const double reach = REACH * m->noise, z = planes_dot(m->normals[r->family], away);
     if (r->half[0] <= 0 || fabs(z) > reach) return 0; /* without points it is nowhere */
-    const double a = dot(r->u, away), b = dot(r->v, away);
+    const double a = planes_dot(r->u, away), b = planes_dot(r->v, away);
     if (fabs(a) > r->half[0] + reach || fabs(b) > r->half[1] + reach) return 0;
     const double across = exp(-0.5 * z * z / (m->noise * m->noise)) / (m->noise * ROOT_TWO_PI);
     return r->share * across * side_at(a, r->half[0], end_blur(m)) * side_at(b, r->half[1], end_blur(m));
-}
-
-static void add_part(planes_moments *m, const double p[3], double part) {
-    m->count += part;
-    for (int k = 0; k < 3; k++) m->first[k] += part * p[k];
-    m->products[0] += part * p[0] * p[0];
-    m->products[1] += part * p[0] * p[1];
-    m->products[2] += part * p[0] * p[2];
-    m->products[3] += part * p[1] * p[1];
-    m->products[4] += part * p[1] * p[2];
-    m->products[5] += part * p[2] * p[2];
 }
 
 /* part: of a point that lies from_end beyond an end; inside: how much of the point the rectangle holds along that side.
@@ -72,7 +59,7 @@ static void add_slope(end_slopes *to, double from_end, double inside, const boun
 static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], double part) {
     const bounded_plane *r = &m->rectangles[k];
     const double away[3] = {p[0] - r->at[0], p[1] - r->at[1], p[2] - r->at[2]};
-    const double at[2] = {dot(r->u, away), dot(r->v, away)};
+    const double at[2] = {planes_dot(r->u, away), planes_dot(r->v, away)};
     for (int side = 0; side < 2; side++) {
         const double half = r->half[side], inside = fmax(2 * half * side_at(at[side], half, end_blur(m)), 1e-6);
         add_slope(&m->ends[k][side][0], at[side] + half, inside, r, side, end_blur(m), part);
@@ -81,7 +68,7 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
 }
 
 /* Shares each point out among the rectangles and the strays. */
-void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
+void rectangles_share(const composite_columns *points, rectangle_mixture *m) {
     double strays = 0;
     m->nats = 0;
     memset(m->ends, 0, m->count * sizeof *m->ends);
@@ -94,7 +81,7 @@ void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
         strays += m->rest / m->volume / sum;
         for (uint32_t k = 0; k < m->count; k++) {
             if (densities[k] <= 0) continue;
-            add_part(&m->moments[k], p, densities[k] / sum);
+            planes_moments_add_part(&m->moments[k], p, densities[k] / sum);
             add_slopes(m, k, p, densities[k] / sum);
         }
     }
@@ -102,14 +89,14 @@ void rectangles_share(const planes_body_points *points, rectangle_mixture *m) {
 }
 
 /* Gives each point to the rectangle whose plane owns it. first: the first plane of the body */
-static void share_by_owner(const planes_local *s, const planes_body_points *points, uint32_t first,
-                           rectangle_mixture *m) {
+static void share_by_owner(const planes_local *s, const composite_body *body, uint32_t first, rectangle_mixture *m) {
+    const composite_columns *points = &body->all;
     uint32_t strays = 0;
     memset(m->moments, 0, m->count * sizeof *m->moments);
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
-        const int64_t owner = (int64_t)s->owner[points->point[i]] - first;
-        if (owner >= 0 && owner < m->count) add_part(&m->moments[owner], p, 1);
+        const int64_t owner = (int64_t)s->owner[body->point[i]] - first;
+        if (owner >= 0 && owner < m->count) planes_moments_add_part(&m->moments[owner], p, 1);
         strays += owner < 0;
     }
     m->rest = fmax((double)strays / points->count, 1e-4);
@@ -118,10 +105,9 @@ static void share_by_owner(const planes_local *s, const planes_body_points *poin
 /* ---- fits */
 
 void rectangles_add_scatter(const planes_moments *m, double scatter[PLANES_PRODUCTS]) {
-    static const int rows[PLANES_PRODUCTS] = {0, 0, 0, 1, 1, 2}, columns[PLANES_PRODUCTS] = {0, 1, 2, 1, 2, 2};
     if (m->count < MIN_POINTS) return;
     for (int k = 0; k < PLANES_PRODUCTS; k++) {
-        scatter[k] += m->products[k] - m->first[rows[k]] * m->first[columns[k]] / m->count;
+        scatter[k] += m->products[k] - m->first[planes_rows[k]] * m->first[planes_columns[k]] / m->count;
     }
 }
 
@@ -152,7 +138,7 @@ double rectangles_fit_directions(rectangle_mixture *m, uint32_t first) {
         const bool is_told =
             on < 0 ? planes_min_direction(scatter, n, &min) : rectangles_direction_across(scatter, m->normals[on], n);
         if (!is_told) continue;
-        const double cosine = dot(n, m->normals[f]);
+        const double cosine = planes_dot(n, m->normals[f]);
         turned = fmax(turned, acos(fmin(fabs(cosine), 1)));
         memcpy(m->normals[f], n, sizeof n);
         planes_turn_up(m->normals[f]);
@@ -171,18 +157,18 @@ void rectangles_fit_one(rectangle_mixture *m, uint32_t k, double all) {
     if (moments->count < MIN_POINTS) return;
     for (int i = 0; i < 3; i++) r->at[i] = moments->first[i] / moments->count;
     planes_perpendicular(m->normals[r->family], e[0], e[1]);
-    uu = planes_moments_along(moments, e[0], r->at);
-    vv = planes_moments_along(moments, e[1], r->at);
+    uu = planes_moments_along(moments, e[0]);
+    vv = planes_moments_along(moments, e[1]);
     const double both[3] = {(e[0][0] + e[1][0]) / ROOT_TWO, (e[0][1] + e[1][1]) / ROOT_TWO,
                             (e[0][2] + e[1][2]) / ROOT_TWO};
-    uv = planes_moments_along(moments, both, r->at) - 0.5 * (uu + vv);
+    uv = planes_moments_along(moments, both) - 0.5 * (uu + vv);
     const double angle = 0.5 * atan2(2 * uv, uu - vv), c = cos(angle), d = sin(angle);
     for (int i = 0; i < 3; i++) {
         r->u[i] = c * e[0][i] + d * e[1][i];
         r->v[i] = c * e[1][i] - d * e[0][i];
     }
-    r->half[0] = sqrt(3 * fmax(planes_moments_along(moments, r->u, r->at) - noise2, noise2));
-    r->half[1] = sqrt(3 * fmax(planes_moments_along(moments, r->v, r->at) - noise2, noise2));
+    r->half[0] = sqrt(3 * fmax(planes_moments_along(moments, r->u) - noise2, noise2));
+    r->half[1] = sqrt(3 * fmax(planes_moments_along(moments, r->v) - noise2, noise2));
 }
 
 static double end_step(const end_slopes *slopes, double noise) {
@@ -200,16 +186,14 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     if (moments->count < MIN_POINTS) return;
     double off = 0, length = 0;
     for (int i = 0; i < 3; i++) off += n[i] * (moments->first[i] / moments->count - r->at[i]);
-    const double lean = dot(n, r->u);
+    const double lean = planes_dot(n, r->u);
     for (int i = 0; i < 3; i++) {
         r->at[i] += off * n[i];
         r->u[i] -= lean * n[i];
     }
-    length = sqrt(dot(r->u, r->u));
+    length = sqrt(planes_dot(r->u, r->u));
     for (int i = 0; i < 3; i++) r->u[i] /= length;
-    r->v[0] = n[1] * r->u[2] - n[2] * r->u[1];
-    r->v[1] = n[2] * r->u[0] - n[0] * r->u[2];
-    r->v[2] = n[0] * r->u[1] - n[1] * r->u[0];
+    planes_cross(n, r->u, r->v);
     for (int side = 0; side < 2; side++) {
         const double *axis = side == 0 ? r->u : r->v;
         const double low = end_step(&m->ends[k][side][0], end_blur(m)),
@@ -219,31 +203,21 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     }
 }
 
-static double mean_square(const planes_moments *m, const double n[3]) {
-    const double middle[3] = {m->first[0] / m->count, m->first[1] / m->count, m->first[2] / m->count};
-    return planes_moments_along(m, n, middle);
-}
-
 void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     double squares = 0, all = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
         if (moments->count < MIN_POINTS) continue;
-        squares += moments->count * mean_square(moments, m->normals[m->rectangles[k].family]);
+        squares += moments->count * planes_moments_along(moments, m->normals[m->rectangles[k].family]);
         all += moments->count;
     }
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);
 }
 
-static void fit_rectangles(const planes_body_points *points, double floor, rectangle_mixture *m) {
-    for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, points->count);
-    rectangles_fit_noise(m, floor);
-}
-
 /* ---- all of it */
 
 /* The box of the points, for strays are anywhere in it. */
-double rectangles_volume(const planes_body_points *points, const double n[3]) {
+double rectangles_volume(const composite_columns *points, const double n[3]) {
     double axes[3][3], volume = 1;
     memcpy(axes[0], n, sizeof axes[0]);
     planes_perpendicular(n, axes[1], axes[2]);
@@ -251,21 +225,21 @@ double rectangles_volume(const planes_body_points *points, const double n[3]) {
         double low = INFINITY, high = -INFINITY;
         for (uint32_t i = 0; i < points->count; i++) {
             const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
-            low = fmin(low, dot(axes[k], p));
-            high = fmax(high, dot(axes[k], p));
+            low = fmin(low, planes_dot(axes[k], p));
+            high = fmax(high, planes_dot(axes[k], p));
         }
         volume *= fmax(high - low, 1);
     }
     return volume;
 }
 
-static void begin(const planes_local *s, const planes_families *families, const planes_body_points *points,
+static void begin(const planes_local *s, const planes_families *families, const composite_body *body,
                   rectangle_mixture *m) {
     const uint32_t first = families->first[0];
     memset(m, 0, sizeof *m);
     m->count = families->first[families->count] - first;
     m->families = families->count;
-    m->volume = rectangles_volume(points, points->normal);
+    m->volume = rectangles_volume(&body->all, body->normal);
     for (uint32_t f = 0; f < families->count; f++) {
         m->upright_on[f] = -1;
         memcpy(m->normals[f], families->normals[f], sizeof m->normals[f]);
@@ -274,8 +248,9 @@ static void begin(const planes_local *s, const planes_families *families, const 
             m->noise = fmax(m->noise, s->planes[i].noise);
         }
     }
-    share_by_owner(s, points, first, m);
-    fit_rectangles(points, s->params.floor, m);
+    share_by_owner(s, body, first, m);
+    for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, body->all.count);
+    rectangles_fit_noise(m, s->params.floor);
 }
 
 /* Whether the families are still what they began as. */
@@ -284,7 +259,7 @@ static bool is_alike(const planes_local *s, const planes_families *families, con
     for (uint32_t k = 0; k < m->count; k++) noise = fmax(noise, s->planes[families->first[0] + k].noise);
     if (!isfinite(m->nats) || m->noise > MAX_NOISE * noise) return false;
     for (uint32_t f = 0; f < m->families; f++) {
-        if (fabs(dot(m->normals[f], families->normals[f])) < MIN_COSINE) return false;
+        if (fabs(planes_dot(m->normals[f], families->normals[f])) < MIN_COSINE) return false;
     }
     return true;
 }
@@ -294,18 +269,18 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
     memcpy(plane->normal, n, sizeof plane->normal);
     for (int k = 0; k < 3; k++) plane->centroid[k] = middle[k] + r->at[k];
     planes_perpendicular(n, plane->u, plane->v);
-    plane->offset = dot(plane->normal, plane->centroid);
+    plane->offset = planes_dot(plane->normal, plane->centroid);
 }
 
 /* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */
-static void explain_points(const planes_local *s, const planes_families *families, const planes_body_points *points,
+static void explain_points(const planes_local *s, const planes_families *families, const composite_body *body,
                            double blur, rectangle_mixture *m) {
-    begin(s, families, points, m);
+    begin(s, families, body, m);
     m->blur = blur;
     for (int turn = 0; turn < MAX_TURNS; turn++) {
-        rectangles_share(points, m);
+        rectangles_share(&body->all, m);
         const double turned = rectangles_fit_directions(m, 0);
-        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, points->count);
+        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, body->all.count);
         rectangles_fit_noise(m, s->params.floor);
         if (turned < SETTLED) break;
     }
@@ -321,17 +296,17 @@ static bool is_series(const planes_families *families) {
     return largest >= SERIES;
 }
 
-void planes_refit_families(planes_local *s, const planes_families *families, const planes_body_points *points) {
+void planes_refit_families(planes_local *s, const planes_families *families, const composite_body *body) {
     rectangle_mixture best, m;
     const uint32_t count = families->first[families->count] - families->first[0];
     if (count > PLANES_MAX_RECTANGLES || !is_series(families)) return;
-    explain_points(s, families, points, SHARP, &best);
-    explain_points(s, families, points, RECTANGLES_BLURRED, &m);
+    explain_points(s, families, body, SHARP, &best);
+    explain_points(s, families, body, RECTANGLES_BLURRED, &m);
     if (m.nats > best.nats) best = m;
     if (!is_alike(s, families, &best)) return;
     for (uint32_t k = 0; k < best.count; k++) {
         const bounded_plane *r = &best.rectangles[k];
         if (best.moments[k].count < MIN_POINTS) continue;
-        turn_plane(&s->planes[families->first[0] + k], points->middle, best.normals[r->family], r);
+        turn_plane(&s->planes[families->first[0] + k], body->at, best.normals[r->family], r);
     }
 }

@@ -3,9 +3,10 @@
 #ifndef PLANES_RECTANGLES_H
 #define PLANES_RECTANGLES_H
 
-#include "planes/local/planes_local.h"
+#include "planes/local/planes_composites.h"
 
-#define RECTANGLES_BLURRED 1.0 /* noises: the blur of ends, where noise is in all directions */
+#define RECTANGLES_BLURRED    1.0 /* noises: the blur of ends, where noise is in all directions */
+#define PLANES_MAX_RECTANGLES 128u
 
 typedef struct bounded_plane {
     double at[3], u[3], v[3], half[2]; /* the middle, from the body's; axes along its sides; half their lengths */
@@ -33,7 +34,7 @@ typedef struct rectangle_mixture {
 /* The density of a rectangle's share of the points. */
 double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, const double p[3]);
 /* Shares each point out among the rectangles and the strays. */
-void rectangles_share(const planes_body_points *points, rectangle_mixture *m);
+void rectangles_share(const composite_columns *points, rectangle_mixture *m);
 /* The directions of the families from first on; returns how far the one that turns the most does, in radians. */
 double rectangles_fit_directions(rectangle_mixture *m, uint32_t first);
 /* Adds the covariance of parts, times how many they are. */
@@ -46,6 +47,6 @@ void rectangles_fit_one(rectangle_mixture *m, uint32_t k, double all);
 void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all);
 void rectangles_fit_noise(rectangle_mixture *m, double floor);
 /* The box of the points, for strays are anywhere in it; n: one of its axes. */
-double rectangles_volume(const planes_body_points *points, const double n[3]);
+double rectangles_volume(const composite_columns *points, const double n[3]);
 
 #endif

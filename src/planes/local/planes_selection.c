@@ -220,21 +220,13 @@ static int compare_patches(const void *a, const void *b) {
 
 /* ---- planes, once all are there */
 
-/* Whether a growth is parallel to a plane; -1: to none. */
-static bool is_parallel(const planes_local *s, const planes_growth *g, int32_t number) {
-    if (number < 0) return false;
-    const double *n = s->planes[number].normal;
-    return fabs((g->normal[0] * n[0] + g->normal[1] * n[1]) + g->normal[2] * n[2]) >= PARALLEL;
-}
-
 /* Whether a plane is one of a series of parallel ones of which no other stands, and none that grew freely does: then
    nothing says that what it is a slice of is no curve, and that its noise is that of planes. */
 static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_t i) {
     const planes_growth *g = &growing[i].growth;
     if (!g->turned || g->max_noise <= 0) return false;
     for (uint32_t k = 0; k < count; k++) {
-        const double *n = growing[k].growth.normal;
-        const double cosine = (n[0] * g->normal[0] + n[1] * g->normal[1]) + n[2] * g->normal[2];
+        const double cosine = planes_dot(growing[k].growth.normal, g->normal);
         if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
     }
     return true;
@@ -280,7 +272,9 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         if (!s->growing[i].stands || is_left_alone(s->growing, before, i)) continue;
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
-        if (g->strip.bounded || !is_parallel(s, g, same_plane(s, g))) planes_commit(s, g, planes_add_empty(s));
+        const int32_t same = g->strip.bounded ? -1 : same_plane(s, g);
+        if (same >= 0 && fabs(planes_dot(g->normal, s->planes[same].normal)) >= PARALLEL) continue;
+        planes_commit(s, g, planes_add_empty(s));
     }
     return mote_stopped(s->ctx);
 }
@@ -297,46 +291,26 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* Who owns what, to come back to. */
-typedef struct owners_kept {
-    int32_t *owner;
-    float *likelihood;
-    planes_local_plane *planes;
-    uint32_t plane_count;
-} owners_kept;
-
-static void copy_owners(const planes_local *s, const owners_kept *from, const owners_kept *to) {
-    memcpy(to->owner, from->owner, s->sample->count * sizeof *to->owner);
-    memcpy(to->likelihood, from->likelihood, s->sample->count * sizeof *to->likelihood);
-    memcpy(to->planes, from->planes, from->plane_count * sizeof *to->planes);
-}
-
 /* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
    as it was. */
 static mote_status try_facing(planes_local *s) {
-    const uint64_t points = s->sample->count;
-    const owners_kept now = {s->owner, s->likelihood, s->planes, s->plane_count};
-    const owners_kept before = {mote_alloc(s->ctx, points * sizeof *now.owner, "planes search"),
-                                mote_alloc(s->ctx, points * sizeof *now.likelihood, "planes search"),
-                                mote_alloc(s->ctx, (now.plane_count + 1) * sizeof *now.planes, "planes search"),
-                                now.plane_count};
-    mote_status status = mote_context_status(s->ctx);
-    if (status == MOTE_OK) status = planes_find_facing(s);
+    planes_owners before = {0, NULL, NULL, NULL};
+    MOTE_TRY(planes_find_facing(s));
     const double known = s->facing.known_count;
-    if (status == MOTE_OK && (known < MIN_KNOWN * (double)points || planes_owned_points(s) >= MIN_FACED * known)) {
+    if (known < MIN_KNOWN * (double)s->sample->count || planes_owned_points(s) >= MIN_FACED * known) {
         planes_drop_facing(s); /* among strays the others have much of the cloud already */
-    } else if (status == MOTE_OK) {
-        copy_owners(s, &now, &before);
-        status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
-        if (planes_owned_points(s) < MIN_FACED * s->facing.known_count) {
-            copy_owners(s, &before, &now);
-            s->plane_count = before.plane_count;
-            planes_drop_facing(s);
-        }
+        return MOTE_OK;
     }
-    mote_free(s->ctx, before.owner);
-    mote_free(s->ctx, before.likelihood);
-    mote_free(s->ctx, before.planes);
+    mote_status status = planes_keep_owners(s, &before);
+    if (status == MOTE_OK) status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
+    if (status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known) {
+        memcpy(s->planes, before.planes, before.count * sizeof *s->planes);
+        memcpy(s->owner, before.owner, s->sample->count * sizeof *s->owner);
+        memcpy(s->likelihood, before.likelihood, s->sample->count * sizeof *s->likelihood);
+        s->plane_count = before.count;
+        planes_drop_facing(s);
+    }
+    planes_free_owners(s->ctx, &before);
     return status;
 }
 

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "math/hash.h"
-#include "planes/local/planes_composites.h"
 #include "planes/local/planes_growth.h"
 #include "planes/local/planes_rectangles.h"
 
@@ -48,8 +47,6 @@
 #define SAME_SQUARES  1.2    /* variance of pieces of one plane, to that of the noise */
 #define SAME_AREA     1.25   /* of a rectangle around pieces of one plane, to theirs */
 
-static double dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
-
 typedef struct upright_trial {
     double gain, normal[3];
     bounded_plane rectangle;
@@ -67,7 +64,7 @@ typedef struct series {
 
 /* ---- the body */
 
-static void place_of(const planes_body_points *points, uint32_t i, double p[3]) {
+static void place_of(const composite_columns *points, uint32_t i, double p[3]) {
     p[0] = (double)points->x[i];
     p[1] = (double)points->y[i];
     p[2] = (double)points->z[i];
@@ -76,36 +73,26 @@ static void place_of(const planes_body_points *points, uint32_t i, double p[3]) 
 /* Takes the points without a plane, or all, or every few of them; returns the root mean square of their coordinates. */
 static double take_points(const planes_local *s, bool all_points, composite_body *body) {
     const planes_sample *p = s->sample;
-    composite_columns *to = &body->all;
-    uint32_t all = 0, seen = 0;
+    const composite_columns *all = &body->all;
+    uint32_t *list = s->component, count = 0;
     double sum[3] = {0, 0, 0}, squares = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         if (s->owner[i] >= 0 && !all_points) continue;
         sum[0] += (double)p->x[i];
         sum[1] += (double)p->y[i];
         sum[2] += (double)p->z[i];
-        all++;
+        list[count++] = i;
     }
-    to->count = 0;
     for (int k = 0; k < 3; k++) {
-        body->at[k] = rint(sum[k] / fmax(all, 1));
+        body->at[k] = rint(sum[k] / fmax(count, 1));
         body->normal[k] = 0; /* it is no slab: what is expected along a direction is what is there, blurred */
     }
-    for (uint32_t i = 0; i < p->count && to->count < COMPOSITE_MAX_POINTS; i++) {
-        if (s->owner[i] >= 0 && !all_points) continue;
-        const uint64_t next = (uint64_t)to->count * all / COMPOSITE_MAX_POINTS;
-        if (all > COMPOSITE_MAX_POINTS && seen++ < next) continue;
-        const float x = p->x[i] - (float)body->at[0], y = p->y[i] - (float)body->at[1];
-        const float z = p->z[i] - (float)body->at[2];
-        body->point[to->count] = i;
-        to->x[to->count] = x;
-        to->y[to->count] = y;
-        to->z[to->count++] = z;
-        squares += (double)x * x + (double)y * y + (double)z * z;
+    composite_take_points(s, list, count, COMPOSITE_MAX_POINTS, body);
+    for (uint32_t i = 0; i < all->count; i++) {
+        const double x = (double)all->x[i], y = (double)all->y[i], z = (double)all->z[i];
+        squares += x * x + y * y + z * z;
     }
-    body->weight = (double)all / fmax(to->count, 1);
-    composite_thin_out(body);
-    return sqrt(squares / fmax(3.0 * to->count, 1));
+    return sqrt(squares / fmax(3.0 * all->count, 1));
 }
 
 /* ---- sheets */
@@ -211,7 +198,7 @@ static uint32_t find_sheets(const planes_local *s, const series *x, const double
 
 /* A square upright on the series, through two points that follow each other soon in the order. False: they are too
    near. */
-static bool try_through(const planes_body_points *points, const rectangle_mixture *m, uint64_t number,
+static bool try_through(const composite_columns *points, const rectangle_mixture *m, uint64_t number,
                         upright_trial *trial) {
     if (points->count < 2) return false;
     const uint64_t hash = mote_hash_pair(points->count, number);
@@ -222,18 +209,16 @@ static bool try_through(const planes_body_points *points, const rectangle_mixtur
     bounded_plane *r = &trial->rectangle;
     place_of(points, i, a);
     place_of(points, j, b);
-    const double lean = dot(up, b) - dot(up, a);
+    const double lean = planes_dot(up, b) - planes_dot(up, a);
     for (int k = 0; k < 3; k++) {
         r->u[k] = b[k] - a[k] - lean * up[k];
         r->v[k] = up[k];
         r->at[k] = 0.5 * (a[k] + b[k]);
     }
-    const double length = sqrt(dot(r->u, r->u));
+    const double length = sqrt(planes_dot(r->u, r->u));
     if (length < MIN_LENGTH * m->noise) return false;
     for (int k = 0; k < 3; k++) r->u[k] /= length;
-    for (int k = 0; k < 3; k++) {
-        trial->normal[k] = r->u[(k + 1) % 3] * r->v[(k + 2) % 3] - r->u[(k + 2) % 3] * r->v[(k + 1) % 3];
-    }
+    planes_cross(r->u, r->v, trial->normal);
     r->half[0] = r->half[1] = 0.5 * length;
     return true;
 }
@@ -242,7 +227,7 @@ static bool try_through(const planes_body_points *points, const rectangle_mixtur
    sums    their densities so far
    ratios  scratch [points]
    m       its last family is the trial's */
-static void judge_trial(const planes_body_points *points, const double *sums, double *ratios, rectangle_mixture *m,
+static void judge_trial(const composite_columns *points, const double *sums, double *ratios, rectangle_mixture *m,
                         upright_trial *trial) {
     bounded_plane r = trial->rectangle;
     double share = FIRST_SHARE;
@@ -276,13 +261,13 @@ static bool is_apart(const upright_trial *trials, uint32_t count, const upright_
         const double *a = trials[k].rectangle.at, *b = one->rectangle.at;
         const double away[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
         const double reach = trials[k].rectangle.half[0] + one->rectangle.half[0];
-        if (dot(away, away) < reach * reach) return false;
+        if (planes_dot(away, away) < reach * reach) return false;
     }
     return true;
 }
 
 /* Adds the best trials that are apart from each other; returns how many. */
-static uint32_t add_upright(const planes_body_points *points, series *x) {
+static uint32_t add_upright(const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     upright_trial *trials = x->trials;
     uint32_t count = 0, added = 0;
@@ -314,19 +299,16 @@ static uint32_t add_upright(const planes_body_points *points, series *x) {
 static double area_of(const bounded_plane *r) { return 4 * r->half[0] * r->half[1]; }
 
 /* Makes one rectangle of two, if it is as flat as these, and has no more room. */
-static bool join(const planes_body_points *points, rectangle_mixture *m, uint32_t a, uint32_t b) {
+static bool join(const composite_columns *points, rectangle_mixture *m, uint32_t a, uint32_t b) {
     const planes_moments before = m->moments[a], *other = &m->moments[b];
     const bounded_plane first = m->rectangles[a], second = m->rectangles[b];
-    double scatter[PLANES_PRODUCTS] = {0}, n[3], middle[3];
+    double scatter[PLANES_PRODUCTS] = {0}, n[3];
     planes_moments *both = &m->moments[a];
-    if (fabs(dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
-    both->count += other->count;
-    for (int k = 0; k < 3; k++) both->first[k] += other->first[k];
-    for (int k = 0; k < PLANES_PRODUCTS; k++) both->products[k] += other->products[k];
-    for (int k = 0; k < 3; k++) middle[k] = both->first[k] / both->count;
+    if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
+    *both = planes_moments_sum(&before, 1, other);
     rectangles_add_scatter(both, scatter);
     if (rectangles_direction_across(scatter, m->normals[0], n) &&
-        planes_moments_along(both, n, middle) <= SAME_SQUARES * m->noise * m->noise) {
+        planes_moments_along(both, n) <= SAME_SQUARES * m->noise * m->noise) {
         double old[3];
         memcpy(old, m->normals[first.family], sizeof old);
         memcpy(m->normals[first.family], n, sizeof n);
@@ -340,7 +322,7 @@ static bool join(const planes_body_points *points, rectangle_mixture *m, uint32_
 }
 
 /* A plane may have been found in pieces. */
-static void join_pieces(const planes_body_points *points, series *x) {
+static void join_pieces(const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     rectangles_share(points, m);
     for (uint32_t a = x->sheets; a < m->count; a++) {
@@ -355,7 +337,7 @@ static void join_pieces(const planes_body_points *points, series *x) {
 
 /* Adds upright rectangles while they gain; the sheets stay until all are there, for what crosses them would draw them
    along. */
-static void find_upright(const planes_local *s, const planes_body_points *points, series *x) {
+static void find_upright(const planes_local *s, const composite_columns *points, series *x) {
     rectangle_mixture *m = &x->mixture;
     for (int round = 0; round < ROUNDS; round++) {
         const uint32_t before = m->count;
@@ -386,10 +368,10 @@ static void find_upright(const planes_local *s, const planes_body_points *points
 static bool goes_through(const series *x, const bounded_plane *r) {
     const rectangle_mixture *m = &x->mixture;
     const double *up = m->normals[0];
-    const double high = fabs(dot(r->u, up)) * r->half[0] + fabs(dot(r->v, up)) * r->half[1];
+    const double high = fabs(planes_dot(r->u, up)) * r->half[0] + fabs(planes_dot(r->v, up)) * r->half[1];
     for (uint32_t k = 0; k < x->sheets; k++) {
         const double *at = m->rectangles[k].at, away[3] = {at[0] - r->at[0], at[1] - r->at[1], at[2] - r->at[2]};
-        if (fabs(dot(away, up)) < high - 2 * m->noise) return true;
+        if (fabs(planes_dot(away, up)) < high - 2 * m->noise) return true;
     }
     return false;
 }
@@ -402,7 +384,7 @@ static void describe(const series *x, uint32_t k, double all, planes_local_plane
     memcpy(plane->normal, m->normals[r->family], sizeof plane->normal);
     planes_turn_up(plane->normal);
     for (int axis = 0; axis < 3; axis++) plane->centroid[axis] = x->body.at[axis] + r->at[axis];
-    plane->offset = dot(plane->normal, plane->centroid);
+    plane->offset = planes_dot(plane->normal, plane->centroid);
     memcpy(plane->u, r->u, sizeof plane->u);
     memcpy(plane->v, r->v, sizeof plane->v);
     for (int side = 0; side < 2; side++) {
@@ -416,11 +398,12 @@ static void describe(const series *x, uint32_t k, double all, planes_local_plane
     plane->turned = true;
     /* It ends where it was seen, the sheets along their longer side, what stands on them between two of them. */
     const double *along = k < x->sheets ? r->u : m->normals[0];
-    const double half = fabs(dot(r->u, along)) * r->half[0] + fabs(dot(r->v, along)) * r->half[1] + m->noise;
+    const double half =
+        fabs(planes_dot(r->u, along)) * r->half[0] + fabs(planes_dot(r->v, along)) * r->half[1] + m->noise;
     memcpy(plane->strip.along, along, sizeof plane->strip.along);
     plane->strip.bounded = plane->role == PLANES_JOINT;
-    plane->strip.low = dot(plane->centroid, along) - half;
-    plane->strip.high = dot(plane->centroid, along) + half;
+    plane->strip.low = planes_dot(plane->centroid, along) - half;
+    plane->strip.high = planes_dot(plane->centroid, along) + half;
 }
 
 /* Each point that no plane has is the rectangle's that it is likeliest of. */
@@ -469,32 +452,24 @@ static bool find_at(planes_local *s, series *x, double size) {
     memset(m, 0, sizeof *m);
     m->count = x->sheets = find_sheets(s, x, n, &heaps, size, m->rectangles);
     if (x->sheets < MIN_SHEETS) return false;
-    const planes_body_points points = {body->all.count,   body->all.x, body->all.y,
-                                       body->all.z,       body->point, {body->at[0], body->at[1], body->at[2]},
-                                       {n[0], n[1], n[2]}};
     m->families = 1;
     m->upright_on[0] = -1;
     memcpy(m->normals[0], n, sizeof n);
     planes_turn_up(m->normals[0]);
     m->noise = fmax(heaps.noise, s->params.floor);
     m->blur = RECTANGLES_BLURRED;
-    m->volume = rectangles_volume(&points, n);
+    m->volume = rectangles_volume(&body->all, n);
     m->rest = fmax(heaps.rest, MIN_REST);
     planes_take_back(s, 0); /* what has grown will grow again */
-    find_upright(s, &points, x);
+    find_upright(s, &body->all, x);
     own_points(s, x);
     return true;
 }
 
-/* Whether planes have most of the cloud's points. */
-static bool is_mostly_owned(const planes_local *s) {
-    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
-    return outside + (1 - outside) * inside >= MAX_OWNED;
-}
-
 mote_status planes_find_series(planes_local *s, bool *any) {
+    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
     *any = false;
-    if (is_mostly_owned(s)) return MOTE_OK;
+    if (outside + (1 - outside) * inside >= MAX_OWNED) return MOTE_OK; /* planes have most of the cloud's points */
     const uint64_t bytes = (s->sample->count + 8) * sizeof(int32_t);
     series *x = mote_alloc(s->ctx, sizeof *x, "planes series");
     int32_t *nobody = mote_alloc(s->ctx, bytes, "planes series");

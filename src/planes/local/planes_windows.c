@@ -206,7 +206,7 @@ static bool fit_patch(const window_search *s, const window_points *w, trial_plan
         }
         if (m.count < MIN_SCORED || !planes_moments_fit(&m, &fit)) return false;
         memcpy(plane->normal, fit.normal, sizeof fit.normal);
-        plane->offset = (fit.normal[0] * fit.middle[0] + fit.normal[1] * fit.middle[1]) + fit.normal[2] * fit.middle[2];
+        plane->offset = planes_dot(fit.normal, fit.middle);
         patch->noise = fmax(PATCH_TRUNCATION * fit.rms * sqrt(m.count / (m.count - 3)), s->floor);
         patch->count = (uint32_t)m.count;
     }

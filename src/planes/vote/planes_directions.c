@@ -16,11 +16,6 @@ static uint32_t half_bins(double radius, double bin) { return (uint32_t)(ceil(ra
 
 /* ---- directions */
 
-typedef struct directions {
-    uint32_t count;
-    double *xyz; /* NULL: only counts */
-} directions;
-
 /* An angle's sine and cosine: each is of many directions. */
 typedef struct turn {
     double sine, cosine;
@@ -31,18 +26,19 @@ static turn turn_of(double angle) {
     return made;
 }
 
-static void add_direction(directions *to, turn theta, turn phi) {
+/* Adds a direction; before there is memory for them they are only counted. */
+static void add_direction(planes_directions *to, turn theta, turn phi) {
     if (to->xyz != NULL) {
-        double *at = to->xyz + 3 * (uint64_t)to->count;
+        double *at = to->xyz + 3 * (uint64_t)to->directions;
         at[0] = phi.sine * theta.cosine;
         at[1] = phi.sine * theta.sine;
         at[2] = phi.cosine;
     }
-    to->count++;
+    to->directions++;
 }
 
 /* Fills in the directions as the slides number them, phi · 180 + theta. y is never below 0: half the sphere. */
-static void fill_grid(directions *to) {
+static void fill_grid(planes_directions *to) {
     turn turns[GRID_SIDE];
     for (uint32_t i = 0; i < GRID_SIDE; i++) turns[i] = turn_of(i * PI / 180);
     for (uint32_t phi = 0; phi < GRID_SIDE; phi++) {
@@ -51,7 +47,7 @@ static void fill_grid(directions *to) {
 }
 
 /* Rings of equal width, each cut into pieces as long as it is wide: equal areas. */
-static void fill_ball(directions *to, double resolution) {
+static void fill_ball(planes_directions *to, double resolution) {
     const uint32_t rings = (uint32_t)ceil(0.5 * PI / resolution - 0.01);
     const turn none = {0, 0};
     for (uint32_t ring = 0; ring < rings; ring++) {
@@ -63,8 +59,8 @@ static void fill_ball(directions *to, double resolution) {
     }
 }
 
-static void fill(const mote_planes_params *params, directions *to) {
-    to->count = 0;
+static void fill(const mote_planes_params *params, planes_directions *to) {
+    to->directions = 0;
     if (params->directions == MOTE_PLANES_GRID) {
         fill_grid(to);
     } else {
@@ -96,21 +92,21 @@ static uint32_t bucket_of(const bucket_grid *grid, const double at[3]) {
     return (bucket_axis(grid, at[2]) * grid->side + bucket_axis(grid, at[1])) * grid->side + bucket_axis(grid, at[0]);
 }
 
-static mote_status make_buckets(mote_context *ctx, const directions *all, double radius, bucket_grid *grid) {
+static mote_status make_buckets(mote_context *ctx, const planes_directions *all, double radius, bucket_grid *grid) {
     const double min = 2.0 / 64; /* cells stay few */
     grid->size = radius > min ? radius : min;
     grid->side = (uint32_t)(2 / grid->size) + 1;
     const uint64_t buckets = (uint64_t)grid->side * grid->side * grid->side;
     grid->first = mote_alloc_zero(ctx, (buckets + 2) * sizeof *grid->first, "planes directions");
-    grid->ends = mote_alloc(ctx, 2 * (uint64_t)all->count * sizeof *grid->ends, "planes directions");
+    grid->ends = mote_alloc(ctx, 2 * (uint64_t)all->directions * sizeof *grid->ends, "planes directions");
     if (grid->first == NULL || grid->ends == NULL) return MOTE_ERROR_MEMORY;
     double at[3];
-    for (uint32_t end = 0; end < 2 * all->count; end++) {
+    for (uint32_t end = 0; end < 2 * all->directions; end++) {
         end_of(all->xyz, end, at);
         grid->first[bucket_of(grid, at) + 2]++;
     }
     for (uint64_t b = 2; b < buckets + 2; b++) grid->first[b] += grid->first[b - 1];
-    for (uint32_t end = 0; end < 2 * all->count; end++) {
+    for (uint32_t end = 0; end < 2 * all->directions; end++) {
         end_of(all->xyz, end, at);
         grid->ends[grid->first[bucket_of(grid, at) + 1]++] = end;
     }
@@ -118,8 +114,7 @@ static mote_status make_buckets(mote_context *ctx, const directions *all, double
 }
 
 /* The ends within the radius of a direction, to near if that is not NULL; returns how many. */
-static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32_t direction, double min_cosine,
-                          uint32_t *near) {
+static uint32_t list_near(const planes_directions *all, const bucket_grid *grid, uint32_t direction, uint32_t *near) {
     const double *at = all->xyz + 3 * (uint64_t)direction;
     uint32_t low[3], high[3], count = 0;
     for (int k = 0; k < 3; k++) {
@@ -132,8 +127,8 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
             for (uint32_t i = grid->first[row + low[0]]; i < grid->first[row + high[0] + 1]; i++) {
                 double other[3];
                 end_of(all->xyz, grid->ends[i], other);
-                const double cosine = (at[0] * other[0] + at[1] * other[1]) + at[2] * other[2];
-                if (grid->ends[i] >> 1 == direction || cosine < min_cosine) continue;
+                const double cosine = planes_dot(at, other);
+                if (grid->ends[i] >> 1 == direction || cosine < all->min_cosine) continue;
                 if (near != NULL) near[count] = grid->ends[i];
                 count++;
             }
@@ -144,32 +139,30 @@ static uint32_t list_near(const directions *all, const bucket_grid *grid, uint32
 
 /* Counts all lists, then writes them one behind the other. */
 static mote_status list_all(mote_context *ctx, const bucket_grid *grid, planes_directions *table) {
-    const directions of_table = {table->directions, table->xyz}, *all = &of_table;
     uint32_t total = 0;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
-    for (int64_t d = 0; d < (int64_t)all->count; d++) {
-        table->first[d] = list_near(all, grid, (uint32_t)d, table->min_cosine, NULL);
+    for (int64_t d = 0; d < (int64_t)table->directions; d++) {
+        table->first[d] = list_near(table, grid, (uint32_t)d, NULL);
     }
-    for (uint32_t d = 0; d <= all->count; d++) {
-        const uint32_t mine = d < all->count ? table->first[d] : 0;
+    for (uint32_t d = 0; d <= table->directions; d++) {
+        const uint32_t mine = d < table->directions ? table->first[d] : 0;
         table->first[d] = total;
         total += mine;
     }
     table->near = mote_alloc(ctx, total * sizeof *table->near, "planes directions");
     if (table->near == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
-    for (int64_t d = 0; d < (int64_t)all->count; d++) {
-        list_near(all, grid, (uint32_t)d, table->min_cosine, table->near + table->first[d]);
+    for (int64_t d = 0; d < (int64_t)table->directions; d++) {
+        list_near(table, grid, (uint32_t)d, table->near + table->first[d]);
     }
     return MOTE_OK;
 }
 
 static mote_status make_near(mote_context *ctx, planes_directions *table) {
-    const directions all = {table->directions, table->xyz};
     bucket_grid grid = {0, 0, NULL, NULL};
     /* A chord's length; a little longer, for rounding. */
-    mote_status status = make_buckets(ctx, &all, sqrt(2 - 2 * table->min_cosine) + 1e-9, &grid);
-    table->first = mote_alloc(ctx, ((uint64_t)all.count + 1) * sizeof *table->first, "planes directions");
+    mote_status status = make_buckets(ctx, table, sqrt(2 - 2 * table->min_cosine) + 1e-9, &grid);
+    table->first = mote_alloc(ctx, ((uint64_t)table->directions + 1) * sizeof *table->first, "planes directions");
     if (table->first == NULL) status = MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) status = list_all(ctx, &grid, table);
     mote_free(ctx, grid.first);
@@ -206,12 +199,10 @@ static mote_status divide_by_bin(mote_context *ctx, planes_directions *table) {
 }
 
 static mote_status make_directions(mote_context *ctx, const mote_planes_params *params, planes_directions *table) {
-    directions all = {0, NULL};
-    fill(params, &all);
-    table->directions = all.count;
-    table->xyz = all.xyz = mote_alloc(ctx, 3 * (uint64_t)all.count * sizeof *all.xyz, "planes directions");
-    if (all.xyz == NULL) return MOTE_ERROR_MEMORY;
-    fill(params, &all);
+    fill(params, table);
+    table->xyz = mote_alloc(ctx, 3 * (uint64_t)table->directions * sizeof *table->xyz, "planes directions");
+    if (table->xyz == NULL) return MOTE_ERROR_MEMORY;
+    fill(params, table);
     return MOTE_OK;
 }
 
@@ -282,7 +273,7 @@ void planes_directions_cell(const planes_directions *table, uint32_t direction, 
     const double *xyz = table->xyz + 3 * (uint64_t)direction;
     const double at[3] = {(double)per_step(xyz[0], table->bin), (double)per_step(xyz[1], table->bin),
                           (double)per_step(xyz[2], table->bin)};
-    const double length = sqrt((at[0] * at[0] + at[1] * at[1]) + at[2] * at[2]);
+    const double length = sqrt(planes_dot(at, at));
     for (int k = 0; k < 3; k++) normal[k] = at[k] / length;
     *offset = ((double)bin - (double)table->middle) / length;
 }

@@ -11,7 +11,9 @@ static mote_status measure_for_vote(planes_run *run) {
     return planes_choose_bin(run);
 }
 
+/* cells [max] out: the peaks with the most votes; count: how many there are. */
 static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
+    MOTE_TRY(measure_for_vote(run));
     const bool some = run->params.sample > 0 && run->params.sample < run->points->count;
     const uint32_t radius = run->params.suppress_bins > 0 ? run->params.suppress_bins : 2;
     run->max_voters = run->points->count;
@@ -27,12 +29,6 @@ static mote_status vote_once(planes_run *run, uint32_t max, planes_peak *cells, 
     return run->ops->vote(run->points, &how, cells, count);
 }
 
-/* cells [max] out: the peaks with the most votes; count: how many there are. */
-static mote_status run_vote(planes_run *run, uint32_t max, planes_peak *cells, uint32_t *count) {
-    MOTE_TRY(measure_for_vote(run));
-    return vote_once(run, max, cells, count);
-}
-
 static void describe_peak(const planes_run *run, const planes_peak *cell, mote_planes_peak *peak) {
     const planes_frame *frame = &run->points->frame;
     double offset;
@@ -44,35 +40,27 @@ static void describe_peak(const planes_run *run, const planes_peak *cell, mote_p
 }
 
 typedef struct voting {
-    const mote_planes_params *params;
     uint32_t max, *count;
     mote_planes_peak *peaks;
     mote_planes_facts *facts; /* NULL: not asked for */
 } voting;
 
-static mote_status vote(mote_device *device, const mote_cloud *cloud, void *user) {
+static mote_status vote(planes_run *run, void *user) {
     const voting *v = user;
-    mote_context *ctx = device->ctx;
-    planes_run run;
-    planes_peak *cells = NULL;
+    planes_peak *cells = mote_alloc(run->ctx, v->max * sizeof *cells, "planes peaks");
+    mote_status status = cells != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
     *v->count = 0;
-    mote_status status = planes_open_run(&run, device, cloud, v->params);
-    if (status == MOTE_OK && run.points->finite > 0) {
-        cells = mote_alloc(ctx, v->max * sizeof *cells, "planes peaks");
-        status = cells != NULL ? run_vote(&run, v->max, cells, v->count) : MOTE_ERROR_MEMORY;
-        for (uint32_t i = 0; i < *v->count && status == MOTE_OK; i++) describe_peak(&run, &cells[i], &v->peaks[i]);
-    }
-    if (v->facts != NULL) *v->facts = run.facts;
-    mote_free(ctx, cells);
-    planes_close_run(&run);
-    if (status == MOTE_OK) status = mote_cloud_check(cloud);
-    return status == MOTE_OK ? mote_progress(ctx, 1, "voting") : status;
+    if (status == MOTE_OK && run->points->finite > 0) status = vote_once(run, v->max, cells, v->count);
+    for (uint32_t i = 0; i < *v->count && status == MOTE_OK; i++) describe_peak(run, &cells[i], &v->peaks[i]);
+    if (v->facts != NULL) *v->facts = run->facts;
+    mote_free(run->ctx, cells);
+    return status == MOTE_OK ? mote_progress(run->ctx, 1, "voting") : status;
 }
 
 mote_status mote_planes_vote(mote_context *ctx, const mote_cloud *cloud, const mote_planes_params *params, uint32_t max,
                              mote_planes_peak *peaks, uint32_t *count, mote_planes_facts *facts) {
-    voting v = {params, max, count, peaks, facts};
+    voting v = {max, count, peaks, facts};
     *count = 0;
     if (max < 1) return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "no room for peaks");
-    return planes_run_on_any(ctx, cloud, vote, &v);
+    return planes_run_on_any(ctx, cloud, params, vote, &v);
 }
