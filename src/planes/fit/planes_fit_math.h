@@ -18,7 +18,9 @@ typedef struct planes_fit {
 MOTE_HD double planes_dot(const double a[3], const double b[3]) { return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]; }
 
 MOTE_HD void planes_cross(const double a[3], const double b[3], double to[3]) {
-    for (int k = 0; k < 3; k++) to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    to[0] = a[1] * b[2] - a[2] * b[1];
+    to[1] = a[2] * b[0] - a[0] * b[2];
+    to[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* ---- covariance */

@@ -69,17 +69,18 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
 
 /* Shares each point out among the rectangles and the strays. */
 void rectangles_share(const composite_columns *points, rectangle_mixture *m) {
+    const uint32_t count = m->count;
     double strays = 0;
     m->nats = 0;
-    memset(m->ends, 0, m->count * sizeof *m->ends);
-    memset(m->moments, 0, m->count * sizeof *m->moments);
+    memset(m->ends, 0, count * sizeof *m->ends);
+    memset(m->moments, 0, count * sizeof *m->moments);
     for (uint32_t i = 0; i < points->count; i++) {
         const double p[3] = {(double)points->x[i], (double)points->y[i], (double)points->z[i]};
         double densities[PLANES_MAX_RECTANGLES], sum = m->rest / m->volume;
-        for (uint32_t k = 0; k < m->count; k++) sum += densities[k] = rectangles_density(m, &m->rectangles[k], p);
+        for (uint32_t k = 0; k < count; k++) sum += densities[k] = rectangles_density(m, &m->rectangles[k], p);
         m->nats += log(sum);
         strays += m->rest / m->volume / sum;
-        for (uint32_t k = 0; k < m->count; k++) {
+        for (uint32_t k = 0; k < count; k++) {
             if (densities[k] <= 0) continue;
             planes_moments_add_part(&m->moments[k], p, densities[k] / sum);
             add_slopes(m, k, p, densities[k] / sum);
