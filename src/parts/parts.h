@@ -340,6 +340,8 @@ mote_status parts_search_write(parts_run *run, const parts_search *search, const
 
 /* What making a part of so many points takes, at most, beside others that are made at once. */
 uint64_t parts_memory_bytes(const parts_run *run, uint64_t points);
+/* What a run takes beside the points of parts. */
+uint64_t parts_shared_bytes(const parts_run *run);
 /* The memory of all that builds one part after the other, where the largest has so many points. */
 uint64_t parts_least_bytes(const parts_run *run, uint64_t points);
 /* Of writing the file, where that may be more. */

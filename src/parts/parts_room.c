@@ -5,6 +5,7 @@
 #include "device/team.h"
 #include "io/laz/laz.h"
 #include "parts/parts.h"
+#include "parts/parts_notes.h"
 
 #define ENCODER_BYTES (2ull << 20) /* of LAZ */
 
@@ -32,6 +33,19 @@ uint64_t parts_writing_bytes(const parts_run *run) {
     const uint64_t busy = threads < chunks ? threads : chunks;
     const uint64_t waiting = LAZ_CODED_AHEAD * threads < chunks ? LAZ_CODED_AHEAD * threads : chunks;
     return PARTS_FIXED_BYTES + (PARTS_THREAD_BYTES + ENCODER_BYTES) * threads + (3 * busy + waiting) * chunk_bytes;
+}
+
+uint64_t parts_shared_bytes(const parts_run *run) {
+    return run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run);
+}
+
+uint64_t parts_least_bytes(const parts_run *run, uint64_t points) {
+    parts_run one = *run;
+    one.workers = 1;
+    one.share_bytes = 0; /* as if it were roomy */
+    const uint64_t part = parts_shared_bytes(run) + parts_memory_bytes(&one, points),
+                   writing = parts_shared_bytes(run) + parts_writing_bytes(run);
+    return part > writing ? part : writing;
 }
 
 uint64_t parts_part_bytes(const parts_run *run, uint32_t part) {

@@ -148,25 +148,11 @@ void parts_take_room(parts_run *run, const mote_parts_params *params) {
     limit_points(run, params, taken < run->share_bytes ? taken : run->share_bytes);
 }
 
-/* Beside the points of parts. */
-static uint64_t shared_bytes(const parts_run *run) {
-    return run->begin_bytes + 12 * run->cell_count + parts_notes_bytes(run);
-}
-
-uint64_t parts_least_bytes(const parts_run *run, uint64_t points) {
-    parts_run one = *run;
-    one.workers = 1;
-    one.share_bytes = 0; /* as if it were roomy */
-    const uint64_t part = shared_bytes(run) + parts_memory_bytes(&one, points),
-                   writing = shared_bytes(run) + parts_writing_bytes(run);
-    return part > writing ? part : writing;
-}
-
 /* As many workers as are wanted, or fewer, whose shares hold a part. */
 static mote_status find_room(parts_run *run, const mote_parts_params *params) {
     mote_context *ctx = run->ctx;
     const uint64_t room = parts_room(ctx, params), point_bytes = run->record_bytes + run->point_bytes;
-    const uint64_t shared = shared_bytes(run), rest = room > shared ? room - shared : 0;
+    const uint64_t shared = parts_shared_bytes(run), rest = room > shared ? room - shared : 0;
     const uint64_t writing = shared + parts_writing_bytes(run);
     uint64_t taken = 0;
     for (run->workers = parts_workers(ctx, params);; run->workers--) {
