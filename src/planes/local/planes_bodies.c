@@ -189,9 +189,15 @@ static bool is_taken(const planes_local *s, const planes_growth *g) {
 
 void planes_take_warped(planes_local *s) {
     planes_bodies warped;
+    bool is_one[PLANES_LOCAL_BODIES] = {false};
     warped.count = 0;
+    /* Side by side: none takes points. */
+#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->worker_count)
+    for (int64_t i = 0; i < (int64_t)s->bodies.count; i++) {
+        if (!mote_stop(s->ctx)) is_one[i] = is_warped(planes_worker(s), &s->bodies.growths[i], &warped.growths[i]);
+    }
     for (uint32_t i = 0; i < s->bodies.count && !mote_stop(s->ctx); i++) {
-        if (is_warped(s, &s->bodies.growths[i], &warped.growths[warped.count])) warped.count++;
+        if (is_one[i]) warped.growths[warped.count++] = warped.growths[i];
     }
     for (uint32_t i = 0; i < warped.count && s->plane_count < PLANES_LOCAL_MAX; i++) {
         planes_growth *g = &warped.growths[i];
