@@ -261,6 +261,7 @@ static mote_status copy_columns(mote_device *device, const mote_cloud *cloud, mo
         copy->device = device;
         status = take_over(&view, copy);
     }
+    if (status == MOTE_OK) status = mote_cloud_check(cloud);
     device_cloud_close(&view);
     if (status != MOTE_OK) {
         mote_cloud_destroy(copy);

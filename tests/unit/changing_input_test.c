@@ -302,6 +302,29 @@ static void test_folder_input(void **state) {
     disturb("in.mote", "in.mote/octree.bin", OF_ALL);
 }
 
+/* The union of several files is a copy, made in a few steps: all moments are tried. */
+static void test_union(void **state) {
+    char input[600];
+    disturber d = {.path = input};
+    disturbance all = {.input = input, .changed = input, .kind = OVERWRITTEN};
+    (void)state;
+    for (size_t i = 0; i < CHANGING_WORKS; i++) {
+        if (strcmp(changing_works[i].name, "several as one") == 0) all.work = &changing_works[i];
+    }
+    changing_input("in.las", false, false);
+    snprintf(input, sizeof input, "%s", test_path("in.las"));
+    char *bytes = test_load(input, &all.size);
+    all.bytes = bytes;
+    restore(input, bytes, all.size);
+    all.unchanged = run_once(all.work, input, &d);
+    const long moments = d.moments;
+    overwrite(input);
+    d = (disturber){.path = input};
+    all.before = run_once(all.work, input, &d);
+    for (long at = 1; at <= moments; at++) change_at(&all, at);
+    free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_las),
@@ -311,6 +334,7 @@ int main(void) {
         cmocka_unit_test(test_pcd),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_folder_input),
+        cmocka_unit_test(test_union),
         cmocka_unit_test(changing_replaced_by_name),
         cmocka_unit_test(changing_context_recovers),
         cmocka_unit_test(changing_handlers),

@@ -20,7 +20,7 @@ typedef struct changing_work {
     input_kind inputs;
 } changing_work;
 
-#define CHANGING_WORKS 13u
+#define CHANGING_WORKS 14u
 extern const changing_work changing_works[CHANGING_WORKS];
 
 /* changing_input_test_mapped.c */

@@ -13,6 +13,17 @@ static mote_status convert(mote_context *ctx, const char *input, const char *out
     return status;
 }
 
+/* The union is a copy, and what it was made of is gone when it is written. */
+static mote_status unite(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
+    const char *const paths[] = {input, input};
+    mote_cloud *cloud = NULL;
+    (void)number;
+    mote_status status = mote_cloud_read_many(ctx, paths, 2, NULL, &cloud);
+    if (status == MOTE_OK) status = mote_cloud_write(ctx, cloud, output, NULL);
+    mote_cloud_destroy(cloud);
+    return status;
+}
+
 static mote_status convert_in_pieces(mote_context *ctx, const char *input, const char *output, uint64_t *number) {
     mote_reader *reader = NULL;
     mote_writer *writer = NULL;
@@ -149,6 +160,7 @@ const changing_work changing_works[CHANGING_WORKS] = {
     {"convert to LAZ", "out.laz", convert, OF_VIEWS},
     {"convert to PLY", "out.ply", convert, OF_VIEWS},
     {"convert to text", "out.csv", convert, OF_VIEWS},
+    {"several as one", "out.las", unite, OF_VIEWS},
     {"convert in pieces", "out.laz", convert_in_pieces, OF_ALL},
     {"an octree in a folder", "out.mote", make_folder, OF_ALL},
     {"an octree as COPC", "out.copc.laz", make_copc, OF_VIEWS},

@@ -216,6 +216,8 @@ mote_status mote_cloud_merge(mote_context *ctx, mote_cloud *const *clouds, const
     mote_stage(ctx, "merging inputs");
     mote_status status = merge_plan_open(ctx, clouds, names, count, NULL, &plan);
     if (status == MOTE_OK) status = fill_cloud(&plan, out);
+    /* They may be gone when the union is written. */
+    for (uint32_t i = 0; i < count && status == MOTE_OK; i++) status = mote_cloud_check(clouds[i]);
     merge_plan_close(&plan);
     mote_stage(ctx, NULL);
     if (status != MOTE_OK) {
