@@ -16,7 +16,7 @@
 
 #include "parts/parts.h"
 
-#define PARTS_PLAN_VERSION 5 /* of the plan, the manifests and the files: another one is refused */
+#define PARTS_PLAN_VERSION 6 /* of the plan, the manifests and the files: another one is refused */
 
 /* Of an input, that have a checksum each: a part checks what it reads. At 30 bytes of a plan a block, an input of 10 TB
    has 40 MB of them. */
@@ -65,7 +65,8 @@ mote_status parts_job_read(parts_run *run, parts_job *job, const char *path);
 /* mote_lod_parts_output */
 mote_status parts_plan_output(mote_context *ctx, const char *plan, char *path, uint64_t size_bytes);
 /* Takes a plan from bytes, as parts_job_read does from a file. */
-mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes);
+mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes,
+                            bool is_sealed);
 
 /* ---- parts_files.c: the files of parts */
 /* A name in the folder: "FOLDER/NAME", for mote_free. */
@@ -186,6 +187,12 @@ bool parts_take_facts(const struct json_t *from, uint64_t columns, merge_facts *
 /* job->hash: of what the plan says, but for its predictions and who made it: another plan of the same has the same
    parts. */
 mote_status parts_plan_hash(parts_job *job);
+/* Plans and manifests end with a checksum of their text, "hash": one that was edited, or has lost a bit, is refused.
+   text: of an object, over several lines, with room for PARTS_SEAL_BYTES more; what it is sealed with goes. */
+#define PARTS_SEAL_BYTES 64u
+void parts_json_seal(char *text);
+bool parts_json_is_sealed(const void *data, uint64_t size_bytes);
+/* Writes it, sealed. */
 mote_status parts_json_write(mote_context *ctx, const struct json_t *json, const char *path, bool at_once);
 
 #endif

@@ -8,6 +8,7 @@
 #if MOTE_HAVE_JANSSON
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 json_t *parts_put_bits(uint64_t bits) { return json_sprintf("%016llx", (unsigned long long)bits); }
 
@@ -102,6 +103,7 @@ mote_status parts_plan_hash(parts_job *job) {
     json_t *said = json_deep_copy(job->json), *part;
     size_t p;
     json_object_del(said, "made_by");
+    json_object_del(said, "hash");
     json_array_foreach(json_object_get(said, "parts"), p, part) {
         for (size_t k = 0; k < sizeof predicted / sizeof predicted[0]; k++) json_object_del(part, predicted[k]);
     }
@@ -112,10 +114,50 @@ mote_status parts_plan_hash(parts_job *job) {
     return text != NULL ? MOTE_OK : mote_fail(job->ctx, MOTE_ERROR_MEMORY, "out of memory: the plan");
 }
 
+#define SEAL       ",\n \"hash\": \""
+#define SEAL_END   "\"\n}"
+#define SEAL_BYTES (sizeof SEAL - 1 + 16 + sizeof SEAL_END - 1)
+
+/* The text in front of a seal; SIZE_MAX: there is none. */
+static size_t find_seal(const char *text, size_t size) {
+    while (size > 0 && text[size - 1] == '\n') size--;
+    const size_t at = size > SEAL_BYTES ? size - SEAL_BYTES : 0;
+    return at > 0 && memcmp(text + at, SEAL, sizeof SEAL - 1) == 0 ? at : SIZE_MAX;
+}
+
+static void write_seal(const char *text, size_t size, char *seal) {
+    const unsigned long long hash = potree_hash_chain(0, text, size);
+    snprintf(seal, SEAL_BYTES + 1, SEAL "%016llx" SEAL_END, hash);
+}
+
+void parts_json_seal(char *text) {
+    size_t size = find_seal(text, strlen(text));
+    if (size == SIZE_MAX) { /* without what closes the object */
+        size = strlen(text);
+        while (size > 0 && strchr(" \n", text[size - 1]) != NULL) size--;
+        size -= size > 0 && text[size - 1] == '}';
+        while (size > 0 && strchr(" \n", text[size - 1]) != NULL) size--;
+    }
+    write_seal(text, size, text + size);
+}
+
+bool parts_json_is_sealed(const void *data, uint64_t size_bytes) {
+    const size_t size = find_seal(data, size_bytes);
+    char seal[SEAL_BYTES + 1];
+    if (size == SIZE_MAX) return false;
+    write_seal(data, size, seal);
+    return memcmp((const char *)data + size, seal, SEAL_BYTES) == 0;
+}
+
 mote_status parts_json_write(mote_context *ctx, const json_t *json, const char *path, bool at_once) {
     mote_output output;
-    char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    if (text == NULL) return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the JSON of %s", path);
+    char *dumped = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    char *text = dumped != NULL ? realloc(dumped, strlen(dumped) + PARTS_SEAL_BYTES) : NULL;
+    if (text == NULL) {
+        free(dumped);
+        return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the JSON of %s", path);
+    }
+    parts_json_seal(text);
     mote_status status = mote_output_open(ctx, path, &output);
     if (status == MOTE_OK) {
         output.is_part = at_once;

@@ -217,7 +217,7 @@ static mote_status read_manifest(mote_context *ctx, const char *path, json_t **r
     if (stat(path, &info) != 0 && errno == ENOENT) return MOTE_OK;
     MOTE_TRY(mote_input_open_own(ctx, path, &input));
     *why = "its manifest is damaged";
-    if (input.size_bytes <= MANIFEST_BYTES_MAX) {
+    if (input.size_bytes <= MANIFEST_BYTES_MAX && parts_json_is_sealed(input.data, input.size_bytes)) {
         *root = json_loadb((const char *)input.data, input.size_bytes, JSON_REJECT_DUPLICATES, NULL);
     }
     mote_input_close(ctx, &input);

@@ -276,7 +276,8 @@ static mote_status take_file(const parts_job *job, parts_run *run) {
 
 /* ---- all */
 
-mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes) {
+mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, const void *data, uint64_t size_bytes,
+                            bool is_sealed) {
     json_error_t error;
     uint64_t version;
     memset(job, 0, sizeof *job);
@@ -295,6 +296,9 @@ mote_status parts_job_parse(parts_run *run, parts_job *job, const char *path, co
         return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
                          "%s: a plan of version %llu; this mote knows version %d: make a new plan", path,
                          (unsigned long long)version, PARTS_PLAN_VERSION);
+    }
+    if (!is_sealed) {
+        return mote_fail(run->ctx, MOTE_ERROR_DATA, "%s: was changed since it was written: make a new plan", path);
     }
     MOTE_TRY(parts_plan_hash(job));
     MOTE_TRY(parts_job_open_inputs(job, run));
@@ -344,7 +348,10 @@ mote_status parts_job_read(parts_run *run, parts_job *job, const char *path) {
     mote_status status = MOTE_OK;
     if (input.size_bytes > PLAN_BYTES_MAX)
         status = mote_fail(run->ctx, MOTE_ERROR_DATA, "%s: too long for a plan", path);
-    if (status == MOTE_OK) status = parts_job_parse(run, job, path, input.data, input.size_bytes);
+    if (status == MOTE_OK) {
+        const bool is_sealed = parts_json_is_sealed(input.data, input.size_bytes);
+        status = parts_job_parse(run, job, path, input.data, input.size_bytes, is_sealed);
+    }
     if (status == MOTE_OK) status = mote_input_check(run->ctx, &input);
     mote_input_close(run->ctx, &input);
     return status;

@@ -117,6 +117,7 @@ static void merge(parts_run *run, parts_job *job, const uint8_t *data, size_t si
     if (typed == NULL) abort();
     memcpy(typed, data, text);
     char *manifest = fill_in(typed, text, table_hash(typed, rest > 0 ? end + 1 : data, rest));
+    parts_json_seal(manifest);
     write_file(folder, "1.json", manifest, strlen(manifest));
     write_file(folder, "1.octree", rest > 0 ? end + 1 : data, rest);
     job->hash = 0;
@@ -136,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     mote_context *ctx = fuzz_context();
     char *plan = fill_in((const char *)data, text, 0);
     parts_start(ctx, &report, &run);
-    mote_status status = parts_job_parse(&run, &job, "plan.json", plan, strlen(plan));
+    mote_status status = parts_job_parse(&run, &job, "plan.json", plan, strlen(plan), true);
     fuzz_require(ctx, status == MOTE_OK || mote_context_message(ctx)[0] != '\0', "a reason");
     if (status == MOTE_OK && end != NULL) merge(&run, &job, end + 1, size - text - 1);
     parts_end(&run, MOTE_CANCELLED);

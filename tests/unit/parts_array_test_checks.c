@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "parts/parts_job.h"
 #include "parts_array_test.h"
 #include "support/cloud_files.h"
 
@@ -109,11 +110,13 @@ void what_lacks_is_named(void **state) {
     char *text = array_read_text(t.plan), *bytes = strstr(text, "\"memory_bytes\": ");
     assert_non_null(bytes);
     bytes[16] = bytes[16] == '1' ? '2' : '1';
+    parts_json_seal(text);
     array_write_text(t.plan, text);
     assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, NULL), MOTE_OK);
     char *points = strstr(strstr(text, "\"parts\": "), "\"first_code\": \"0");
     assert_non_null(points);
     points[15] = '1';
+    parts_json_seal(text);
     array_write_text(t.plan, text);
     assert_int_not_equal(mote_lod_parts_merge(ctx, t.plan, false, NULL), MOTE_OK);
     mote_context_clear(ctx);
@@ -148,6 +151,15 @@ void records_are_checked(void **state) {
             array_change_byte(file, at);
             array_expect(ctx, mote_lod_parts_merge(ctx, t.plan, true, NULL), MOTE_ERROR_IO,
                          "part 1: its records are not those");
+            array_change_byte(file, at);
+        }
+        snprintf(file, sizeof file, "%s.parts/1.json", t.output);
+        assert_int_equal(stat(file, &info), 0);
+        for (long k = 0; k < 16; k++) {
+            const long at = (long)info.st_size * k / 16;
+            array_change_byte(file, at);
+            array_expect(ctx, mote_lod_parts_merge(ctx, t.plan, false, NULL), MOTE_ERROR_IO,
+                         "part 1: its manifest is damaged");
             array_change_byte(file, at);
         }
         assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
@@ -220,20 +232,24 @@ static void expect_checked(bool is_copc) {
     assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
     char *text = array_read_text(t.plan), *other = calloc(1, 1 << 20);
     assert_non_null(other);
-    char *version = strstr(text, "\"mote_plan\": 5");
+    char *version = strstr(text, "\"mote_plan\": 6");
     assert_non_null(version);
     version[13] = '4'; /* which knows nothing of copies and of what is chosen */
     array_write_text(t.plan, text);
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_UNSUPPORTED, "a plan of version 4");
-    version[13] = '5';
+    version[13] = '6';
     array_write_text(t.plan, "[]");
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "no plan of parts");
     array_write_text(t.plan, "{");
     array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA, "line 1, column 1: no plan");
     uint32_t refused = 0;
     for (char *digit = text; *digit != '\0'; digit++) {
-        if (*digit < '0' || *digit > '9' || digit[-1] != ' ') continue;
+        if (*digit < '0' || *digit > '9' || digit[-1] != ' ' || digit == version + 13) continue;
         snprintf(other, 1 << 20, "%.*s%c%s", (int)(digit - text), text, *digit == '9' ? '3' : '9', digit + 1);
+        array_write_text(t.plan, other);
+        array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_ERROR_DATA,
+                     "was changed since it was written");
+        parts_json_seal(other);
         array_write_text(t.plan, other);
         const mote_status status = mote_lod_parts_make(ctx, t.plan, 1, 0, NULL);
         refused += status != MOTE_OK;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "parts/parts_job.h"
 #include "parts_array_test.h"
 #include "support/cloud_files.h"
 
@@ -259,9 +260,11 @@ void what_others_have_is_checked(void **state) {
         assert_int_equal(mote_lod_parts_make(ctx, t.plan, 1, 0, NULL), MOTE_OK);
         array_change_byte(file, first);
         memcpy(own + 1, "x", 1);
+        parts_json_seal(text);
         array_write_text(t.plan, text);
         array_expect(ctx, mote_lod_parts_make(ctx, t.plan, 2, 0, NULL), MOTE_ERROR_DATA, "is missing");
         memcpy(own + 1, names[by_filter] + 1, 1);
+        parts_json_seal(text);
         array_write_text(t.plan, text);
         array_make_all(ctx, &t, report.parts);
         assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
