@@ -36,6 +36,7 @@ static mote_status make_plan(parts_run *run, parts_job *job, const char *output,
                              const char *plan, int *lock) {
     const double begin = mote_seconds(), since = parts_processor_seconds();
     MOTE_TRY(parts_job_begin(run, output, job));
+    MOTE_TRY(parts_job_check_plan(job, plan));
     MOTE_TRY(parts_job_lock(job, lock));
     MOTE_TRY(parts_job_check_resumes(job));
     MOTE_TRY(parts_job_ask(run, job));

@@ -41,6 +41,8 @@ mote_status parts_job_ask(parts_run *run, parts_job *job);
 void parts_job_close(parts_job *job);
 /* Names the output, and the folder of its parts. */
 mote_status parts_job_name(parts_job *job, const char *output);
+/* Refuses a plan that would take the output's place. */
+mote_status parts_job_check_plan(const parts_job *job, const char *plan);
 /* Whether the folder is to know its files (mote_potree_params.origin). */
 bool parts_job_keeps_inputs(const parts_job *job);
 /* Opens the inputs that a plan names, with the parameters that it has, but for what was found. */

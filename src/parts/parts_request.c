@@ -45,6 +45,22 @@ mote_status parts_job_name(parts_job *job, const char *output) {
     return MOTE_OK;
 }
 
+/* The name with the folder that it leads to; a folder that is not there is as it is written. */
+static void find_real(const char *path, char real[2 * PATH_MAX]) {
+    char folder[PATH_MAX], found[PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(name - path) : 1, slash != NULL ? path : ".");
+    snprintf(real, 2 * PATH_MAX, "%s/%s", realpath(folder, found) != NULL ? found : folder, name);
+}
+
+mote_status parts_job_check_plan(const parts_job *job, const char *plan) {
+    char names[2][2 * PATH_MAX];
+    find_real(job->output, names[0]);
+    find_real(plan, names[1]);
+    if (strcmp(names[0], names[1]) != 0) return MOTE_OK;
+    return mote_fail(job->ctx, MOTE_ERROR_ARGUMENT, "%s: the plan and the output have this name", plan);
+}
+
 static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan"); }
 
 static mote_status wrong(const parts_job *job, const char *what) {
