@@ -13,6 +13,7 @@ int io_command_run(const io_command *command, void *options, int argc, char **ar
     session s;
     code = session_open(&s, argv[0], &common);
     if (code == EXIT_DONE) code = session_hold(&s);
+    if (code == EXIT_DONE) note_same_inputs(&s, &paths);
     if (code == EXIT_DONE) code = command->run(&s, options, &paths);
     return session_close(&s, code);
 }

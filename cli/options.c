@@ -81,8 +81,11 @@ bool parse_count(const char *word, uint64_t kilo, uint64_t *out) {
     return true;
 }
 
+/* 0 would mean no bound, to which a script that divides wrongly is not to come. */
+static bool parse_bound(const char *word, uint64_t *out) { return parse_count(word, BYTES_KILO, out) && *out > 0; }
+
 static bool parse_memory(const char *word, uint64_t *out) {
-    if (strcmp(word, "auto") != 0) return parse_count(word, BYTES_KILO, out);
+    if (strcmp(word, "auto") != 0) return parse_bound(word, out);
     *out = machine_memory("");
     return true;
 }
@@ -126,6 +129,13 @@ static bool parse_choice(const char *word, const char *words, int *out) {
     return false;
 }
 
+/* A bound of nothing, which parse_bound refuses. */
+static bool is_no_bound(const option *row, const char *word) {
+    uint64_t bytes = 0;
+    const bool is_bound = row->kind == OPTION_BYTES || row->kind == OPTION_MEMORY;
+    return is_bound && parse_count(word, BYTES_KILO, &bytes) && bytes == 0;
+}
+
 static bool add_text(const char *word, text_list *list) {
     if (list->count == TEXT_LIST_MAX) return false;
     list->items[list->count++] = word;
@@ -150,7 +160,7 @@ bool option_store(const option *row, const char *word) {
     case OPTION_FLAG: *(bool *)row->target = true; return true;
     case OPTION_TEXT: *(const char **)row->target = word; return true;
     case OPTION_COUNT: return parse_count(word, 1000, row->target);
-    case OPTION_BYTES: return parse_count(word, BYTES_KILO, row->target);
+    case OPTION_BYTES: return parse_bound(word, row->target);
     case OPTION_MEMORY: return parse_memory(word, row->target);
     case OPTION_INT: return parse_int(word, row->target);
     case OPTION_REAL: return parse_real(word, row->target);
@@ -325,6 +335,11 @@ static parse_result take_option(const table *all, int argc, char **argv, int *at
     }
     if (row->target == &all->common->where && all->common->where != NULL) {
         usage_error(all->command, "--where is given twice; join the two conditions: \"(…) && (…)\"");
+        return PARSE_WRONG;
+    }
+    if (is_no_bound(row, value)) {
+        usage_error(all->command, "--%s: %s is no memory at all; leave --%s out for no bound", row->name, value,
+                    row->name);
         return PARSE_WRONG;
     }
     if (!option_store(row, value)) {

@@ -10,7 +10,7 @@ typedef enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
     OPTION_COUNT,  /* uint64_t; k, M, G count in thousands: 5M, 1.5k */
-    OPTION_BYTES,  /* uint64_t; k, M, G count in 1024s */
+    OPTION_BYTES,  /* uint64_t, not 0; k, M, G count in 1024s */
     OPTION_MEMORY, /* the same; auto: machine_memory */
     OPTION_INT,    /* int */
     OPTION_REAL,   /* double */

@@ -232,6 +232,65 @@ int io_paths_take(const char *command, const common_options *common, const argum
                        paths->output);
 }
 
+/* ---- inputs that are one file */
+
+typedef struct seen_input {
+    dev_t device;
+    ino_t inode;
+    uint64_t place; /* among the inputs */
+    char *path;
+} seen_input;
+
+typedef struct seen_inputs {
+    seen_input *list;
+    uint64_t count, capacity;
+} seen_inputs;
+
+/* What cannot be looked at is said when it is read, and a pipe gives its points to who reads first. */
+static bool see_input(void *user, const char *path) {
+    seen_inputs *seen = user;
+    struct stat info;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+        return true;
+    }
+    if (seen->count == seen->capacity) {
+        const uint64_t capacity = seen->capacity > 0 ? 2 * seen->capacity : 16;
+        seen_input *more = realloc(seen->list, capacity * sizeof *more);
+        if (more == NULL) return false;
+        seen->list = more;
+        seen->capacity = capacity;
+    }
+    char *copy = strdup(path);
+    if (copy == NULL) return false;
+    seen->list[seen->count] = (seen_input){info.st_dev, info.st_ino, seen->count, copy};
+    seen->count++;
+    return true;
+}
+
+static int by_inode(const void *a, const void *b) {
+    const seen_input *x = a, *y = b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    if (x->inode != y->inode) return x->inode < y->inode ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+void note_same_inputs(session *s, const io_paths *paths) {
+    seen_inputs seen = {.list = NULL};
+    if (stage_now() != NULL) return; /* its inputs are other stages */
+    if (mote_inputs_each(s->ctx, paths->inputs, (uint32_t)paths->input_count, see_input, &seen) != MOTE_OK) {
+        mote_context_clear(s->ctx); /* said when they are read */
+    }
+    if (seen.count > 1) qsort(seen.list, seen.count, sizeof *seen.list, by_inode);
+    for (uint64_t i = 1; i < seen.count; i++) {
+        const seen_input *a = &seen.list[i - 1], *b = &seen.list[i];
+        if (a->device != b->device || a->inode != b->inode) continue;
+        session_note(s, "%s and %s are one file: its points are there twice", a->path, b->path);
+        break;
+    }
+    for (uint64_t i = 0; i < seen.count; i++) free(seen.list[i].path);
+    free(seen.list);
+}
+
 /* ---- the output */
 
 static int check_replaces(session *s, const io_paths *paths) {

@@ -472,6 +472,7 @@ int cmd_lod(int argc, char **argv) {
     session s;
     code = session_open(&s, "lod", &common);
     if (code == EXIT_DONE) code = session_hold(&s);
+    if (code == EXIT_DONE) note_same_inputs(&s, &paths);
     if (code == EXIT_DONE) code = run_lod(&s, &o, &paths);
     return session_close(&s, code);
 }

@@ -69,8 +69,11 @@ static int find_part(session *s, uint64_t *part) {
         const char *least_word = systems[i].least != NULL ? getenv(systems[i].least) : NULL;
         uint64_t index, least = 0;
         if (word == NULL || word[0] == '\0') continue;
-        if (!parse_count(word, 0, &index) || (least_word != NULL && !parse_count(least_word, 0, &least)) ||
-            index < least) {
+        if (least_word != NULL && !parse_count(least_word, 0, &least)) {
+            return session_error(s, EXIT_USAGE, "--part auto: %s=%s is no index of %s", systems[i].least, least_word,
+                                 systems[i].name);
+        }
+        if (!parse_count(word, 0, &index) || index < least) {
             return session_error(s, EXIT_USAGE, "--part auto: %s=%s is no index of %s", systems[i].index, word,
                                  systems[i].name);
         }
@@ -156,11 +159,18 @@ int lod_array_plan(session *s, const lod_array *array, const lod_in_parts *task)
 /* A message names the plan or one of its inputs, which the command does not know: it is not to name them again. */
 static int fail(session *s, mote_status status) { return session_fail(s, status, status == MOTE_ERROR_DATA); }
 
+/* Parts read it again and again. */
+static int check_plan(session *s, const char *plan) {
+    if (strcmp(plan, "-") != 0) return EXIT_DONE;
+    return session_error(s, EXIT_USAGE, "a plan is a file, and not standard input");
+}
+
 int lod_array_part(session *s, const lod_array *array, const char *plan) {
     uint64_t part = 0, of = 0;
     mote_parts_report report;
-    int code = EXIT_DONE;
+    int code = check_plan(s, plan);
     machine_memory_goes_back();
+    if (code != EXIT_DONE) return code;
     if (strcmp(array->part, "auto") == 0) {
         code = find_part(s, &part);
     } else if (!parse_part(array->part, &part, &of)) {
@@ -211,6 +221,8 @@ static const char *from_here(const char *path) {
 int lod_array_merge(session *s, const lod_array *array) {
     mote_parts_report report = {.parts = 0};
     char path[PATH_MAX] = "";
+    const int refused = check_plan(s, array->merge);
+    if (refused != EXIT_DONE) return refused;
     session_note_inputs(s, &array->merge, 1);
     mote_status status = mote_lod_parts_output(s->ctx, array->merge, path, sizeof path);
     if (status == MOTE_OK) status = mote_lod_parts_merge(s->ctx, array->merge, array->verify, &report);

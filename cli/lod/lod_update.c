@@ -1,5 +1,6 @@
 #include "lod/lod_update.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,6 +79,10 @@ int lod_update_run(session *s, const lod_update *update, uint64_t workers, bool 
                                       .verify = verify};
     mote_parts_params params = mote_parts_defaults();
     mote_lod_update_report report;
+    struct stat info;
+    if (stat(update->folder, &info) != 0) {
+        return session_error(s, EXIT_INPUT, "%s: cannot open: %s", update->folder, strerror(errno));
+    }
     params.memory_bytes = s->options.memory_bytes;
     params.workers = workers;
     session_note_inputs(s, words->words, words->count);

@@ -116,6 +116,7 @@ int cmd_render(int argc, char **argv) {
     session s;
     code = session_open(&s, "render", &common);
     if (code == EXIT_DONE) code = session_hold(&s);
+    if (code == EXIT_DONE) note_same_inputs(&s, &paths);
     if (code == EXIT_DONE) code = picture_run(&s, &plan);
     return session_close(&s, code);
 }

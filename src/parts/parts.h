@@ -235,6 +235,9 @@ mote_status parts_count_crowded(parts_run *run);
 const parts_block *parts_block_of(const parts_run *run, uint32_t level, uint64_t cell);
 /* The lattice of the run's box. */
 mote_status parts_lattice(parts_run *run);
+/* The lattice of the box that the source states, before points are read. *known false: it states none, or positions are
+   no integers. */
+mote_status parts_stated_lattice(parts_run *run, bool *known);
 /* The Morton code of each point of a piece; UINT64_MAX: it has no place, or is of a cell that an update keeps. */
 mote_status parts_codes(const parts_run *run, const mote_cloud *piece, uint64_t *codes);
 
@@ -288,6 +291,10 @@ typedef struct parts_search {
     mote_status (*work)(void *user, mote_context *ctx, const parts_points *points);
     void *user;
 } parts_search;
+/* As parts_gather, of points that a search goes over. A search that cannot go in parts is refused before memory for
+   parts is. */
+mote_status parts_search_gather(parts_run *run, const parts_search *search, const char *output,
+                                const mote_parts_params *params);
 /* Of records that are distributed: writes the result of each point to its place in a file, by its number. */
 mote_status parts_search_all(parts_run *run, const parts_search *search, mote_output *results);
 /* run->point_bytes of a search: as many points again in the halo, both once more in the order of the inputs, and of

@@ -122,17 +122,22 @@ static mote_status walk(parts_run *run, parts_box *box, bool counts) {
     return MOTE_OK;
 }
 
+mote_status parts_stated_lattice(parts_run *run, bool *known) {
+    const mote_column *axes[3];
+    MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
+    run->is_integer = lattice_is_integer(axes);
+    *known = run->is_integer && run->source.is_stated;
+    run->box = run->source.stated;
+    run->box.points = 1;
+    return *known ? parts_lattice(run) : MOTE_OK;
+}
+
 /* The box that the source states is taken for true, as the counts then need one walk; where it proves wrong, they are
    made anew. */
 static mote_status find_counts(parts_run *run) {
-    const mote_column *axes[3];
     parts_box box;
-    MOTE_TRY(mote_cloud_positions(run->ctx, run->source.whole, axes));
-    run->is_integer = lattice_is_integer(axes);
-    const bool known = run->is_integer && run->source.is_stated;
-    run->box = run->source.stated;
-    run->box.points = 1;
-    if (known) MOTE_TRY(parts_lattice(run));
+    bool known;
+    MOTE_TRY(parts_stated_lattice(run, &known));
     mote_stage(run->ctx, "count");
     parts_source_rewind(&run->source, 0.1, 0.2);
     MOTE_TRY(walk(run, &box, known));

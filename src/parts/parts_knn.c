@@ -147,14 +147,15 @@ static mote_status find_all(knn_run *n, bool wide, const char *beside, const mot
     parts_run *run = &n->run;
     mote_knn_rows *rows = n->rows;
     MOTE_TRY(parts_check_file(run, beside, NULL, parts));
-    MOTE_TRY(parts_gather(run, beside, parts));
+    parts_search search = {others_of(&n->params), n->params.radius, 0, find_rows, n};
+    MOTE_TRY(parts_search_gather(run, &search, beside, parts));
     const double begin = mote_seconds();
     rows->count = run->first_number + run->points;
     rows->k = n->params.k;
     rows->index_bytes = rows->count > INDEX32_POINTS ? sizeof(int64_t) : sizeof(uint32_t);
     rows->distance_bytes = wide ? sizeof(double) : sizeof(float);
     rows->row_bytes = rows->k * (rows->index_bytes + rows->distance_bytes) + (uint32_t)sizeof(uint32_t);
-    const parts_search search = {others_of(&n->params), n->params.radius, rows->row_bytes, find_rows, n};
+    search.result_bytes = rows->row_bytes;
     MOTE_TRY(parts_open_scratch(run, beside, &rows->file));
     MOTE_TRY(parts_search_all(run, &search, &rows->file));
     run->report->build_seconds = mote_seconds() - begin;

@@ -80,7 +80,45 @@ static mote_status list_kept(parts_update *update, const bool *replaced, const c
     return MOTE_OK;
 }
 
-static mote_status list_added(parts_update *update, const mote_input_list *added) {
+/* Which file a name leads to: two names, or a link and what it leads to, may be one. */
+typedef struct file_id {
+    dev_t device;
+    ino_t inode; /* 0: there is none */
+} file_id;
+
+static file_id id_of(const char *path) {
+    struct stat info;
+    const file_id none = {0, 0};
+    return stat(path, &info) == 0 ? (file_id){info.st_dev, info.st_ino} : none;
+}
+
+static bool is_one_file(file_id a, file_id b) { return a.inode != 0 && a.inode == b.inode && a.device == b.device; }
+
+/* Refuses the last input of the list, which the caller calls path, where its points are in the list already. */
+static mote_status check_last(parts_update *update, const char *path, const file_id *ids) {
+    const uint64_t last = update->is.count - 1;
+    for (uint64_t k = 0; k < last; k++) {
+        const char *other = update->is.list[k].path;
+        const bool is_named = strcmp(other, update->is.list[last].path) == 0;
+        if (!is_named && !is_one_file(ids[k], ids[last])) continue;
+        if (!is_named) {
+            return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
+                             update->joins[k] ? "%s: is one file with %s"
+                                              : "%s: is one file with %s, which is in %s already",
+                             path, other, update->folder);
+        }
+        return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
+                         update->joins[k] ? "%s: is named twice"
+                                          : "%s: is in %s already; --replace takes its points "
+                                            "anew",
+                         path, update->folder);
+    }
+    return MOTE_OK;
+}
+
+/* ids: [is.count + added->count] scratch */
+static mote_status list_added(parts_update *update, const mote_input_list *added, file_id *ids) {
+    for (uint64_t k = 0; k < update->is.count; k++) ids[k] = id_of(update->is.list[k].path);
     for (uint64_t a = 0; a < added->count; a++) {
         struct stat info;
         const char *path = added->paths[a];
@@ -92,14 +130,8 @@ static mote_status list_added(parts_update *update, const mote_input_list *added
         MOTE_TRY(append(update, NULL, path, PARTS_NEW));
         const uint64_t i = update->is.count - 1;
         update->joins[i] = true;
-        for (uint64_t k = 0; k < i; k++) {
-            if (strcmp(update->is.list[k].path, update->is.list[i].path) != 0) continue;
-            return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT,
-                             update->joins[k] ? "%s: is named twice"
-                                              : "%s: is in %s already; --replace takes its points "
-                                                "anew",
-                             path, update->folder);
-        }
+        ids[i] = (file_id){info.st_dev, info.st_ino};
+        MOTE_TRY(check_last(update, path, ids));
     }
     return MOTE_OK;
 }
@@ -127,8 +159,10 @@ static mote_status make_list(parts_update *update, const mote_lod_changes *chang
         }
     }
     MOTE_TRY(list_kept(update, replaced, by));
-    MOTE_TRY(list_added(update, added));
-    if (update->is.count > 0) return MOTE_OK;
+    file_id *ids = mote_alloc(update->ctx, (update->is.count + added->count) * sizeof *ids, "inputs");
+    const mote_status status = ids != NULL ? list_added(update, added, ids) : MOTE_ERROR_MEMORY;
+    mote_free(update->ctx, ids);
+    if (status != MOTE_OK || update->is.count > 0) return status;
     return mote_fail(update->ctx, MOTE_ERROR_ARGUMENT, "%s: nothing would be left in it", update->folder);
 }
 

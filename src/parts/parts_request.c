@@ -63,6 +63,11 @@ mote_status parts_job_check_plan(const parts_job *job, const char *plan) {
 
 static mote_status no_memory(mote_context *ctx) { return mote_fail(ctx, MOTE_ERROR_MEMORY, "out of memory: the plan"); }
 
+/* name: with its folder, whose name may be what is wrong */
+static mote_status no_text(mote_context *ctx, const char *name) {
+    return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the name is no UTF-8, as a plan needs", name);
+}
+
 static mote_status wrong(const parts_job *job, const char *what) {
     return mote_fail(job->ctx, MOTE_ERROR_DATA, "%s: request: %s is missing, or not what a plan has there", job->path,
                      what);
@@ -105,12 +110,10 @@ static mote_status add_input(parts_run *run, const char *path, json_t *list, jso
     const bool is_named = text != NULL;
     const bool ok = parts_add(input, "hashes", hashes) && parts_add(input, "path", text) &&
                     parts_add(input, "bytes", json_integer((json_int_t)info.st_size));
+    const mote_status named = is_named ? MOTE_OK : no_text(ctx, name);
     mote_free(ctx, name);
-    if (!is_named) {
-        json_decref(input);
-        return mote_fail(ctx, MOTE_ERROR_ARGUMENT, "%s: the name is no UTF-8, as a plan needs", path);
-    }
     if (!ok) json_decref(input);
+    MOTE_TRY(named);
     return ok && parts_add(list, NULL, input) ? MOTE_OK : no_memory(ctx);
 }
 
@@ -175,7 +178,11 @@ mote_status parts_job_begin(parts_run *run, const char *output, parts_job *job) 
     memset(job, 0, sizeof *job);
     job->ctx = run->ctx;
     MOTE_TRY(check_reading(run));
-    return parts_job_name(job, output);
+    MOTE_TRY(parts_job_name(job, output));
+    json_t *text = json_string(job->output);
+    if (text == NULL) return no_text(run->ctx, job->output);
+    json_decref(text);
+    return MOTE_OK;
 }
 
 mote_status parts_job_ask(parts_run *run, parts_job *job) {

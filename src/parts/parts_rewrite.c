@@ -102,7 +102,7 @@ static mote_status write_all(rewriting *r, const parts_search *search, const cha
                              const mote_write_params *writing, const mote_parts_params *params) {
     parts_run *run = r->run;
     mote_parts_report *report = run->report;
-    MOTE_TRY(parts_gather(run, output, params));
+    MOTE_TRY(parts_search_gather(run, search, output, params));
     const double begin = mote_seconds();
     MOTE_TRY(parts_open_scratch(run, output, &r->results));
     MOTE_TRY(parts_search_all(run, search, &r->results));

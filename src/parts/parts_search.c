@@ -306,20 +306,21 @@ static mote_status search_part(parts_run *run, const parts_search *search, const
 /* ---- all */
 
 /* Whether distances are counted in steps: then they are the same in whichever points they are asked of. */
-static mote_status check_steps(const parts_run *run) {
+static bool counts_steps(const parts_run *run) {
     const mote_column *axes[3];
     const mote_lattice *lattice = &run->lattice;
     bool is_even = mote_cloud_find_positions(run->source.whole, axes) && lattice->integer && lattice->exact;
     for (int k = 0; k < 3 && is_even; k++) {
         is_even = axes[k]->scale == axes[0]->scale && lattice->extent[k] < INT32_MAX;
     }
-    if (!is_even) {
-        return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
-                         "%s: neighbours are found in parts where positions are integers of one step on all axes, as "
-                         "LAS has them, within 2^31 of these: convert it first",
-                         run->source.list.paths[0]);
-    }
-    return MOTE_OK;
+    return is_even;
+}
+
+static mote_status refuse_steps(const parts_run *run) {
+    return mote_fail(run->ctx, MOTE_ERROR_UNSUPPORTED,
+                     "%s: neighbours are found in parts where positions are integers of one step on all axes, as "
+                     "LAS has them, within 2^31 of these: convert it first",
+                     run->source.list.paths[0]);
 }
 
 /* How far as many others may be is what a density tells, which counts the point itself among them. */
@@ -329,10 +330,25 @@ static mote_status check_others(const parts_run *run, const parts_search *search
                      MOTE_KNN_MAX_K - 1);
 }
 
+/* The box of several inputs is that of their points. A single file's is what its header says, which may be wrong, or of
+   points that are left out: it is believed only where there is no memory for parts, so that nobody gives more for
+   nothing. */
+mote_status parts_search_gather(parts_run *run, const parts_search *search, const char *output,
+                                const mote_parts_params *params) {
+    bool is_known;
+    MOTE_TRY(check_others(run, search));
+    MOTE_TRY(parts_stated_lattice(run, &is_known));
+    const bool is_refused = (is_known || !run->is_integer) && !counts_steps(run);
+    if (is_refused && (run->source.was_walked || !run->is_integer)) return refuse_steps(run);
+    const mote_status status = parts_gather(run, output, params);
+    if (status == MOTE_OK && !counts_steps(run)) return refuse_steps(run);
+    if (status != MOTE_ERROR_MEMORY || !is_refused) return status;
+    mote_context_clear(run->ctx);
+    return refuse_steps(run);
+}
+
 mote_status parts_search_all(parts_run *run, const parts_search *search, mote_output *results) {
     const double parts = run->part_count > 0 ? (double)run->part_count : 1;
-    MOTE_TRY(check_others(run, search));
-    MOTE_TRY(check_steps(run));
     mote_status status = parts_sort_all(run, 0.5, 0.55);
     const mote_progress_span whole = mote_progress_enter(run->ctx, 0.55, 0.85);
     for (uint32_t p = 0; p < run->part_count && status == MOTE_OK; p++) {

@@ -180,7 +180,7 @@ static mote_status add_all(potree_inputs *inputs, const mote_input_list *list, u
         potree_input *input = &inputs->list[inputs->count - 1];
         json_t *text = json_string(input->path);
         *all = text != NULL;
-        if (!*all) mote_note(inputs->ctx, FORGETS "the name of %s is no UTF-8, as JSON has to be", path);
+        if (!*all) mote_note(inputs->ctx, FORGETS "the name of %s is no UTF-8, as JSON has to be", input->path);
         json_decref(text);
         if (since_ns > 0 && input->modified_ns >= since_ns) input->modified_ns = 0;
     }
