@@ -19,8 +19,8 @@ typedef struct io_paths {
 int io_paths_take(const char *command, const common_options *common, const arguments *words, bool output_optional,
                   io_paths *paths);
 
-/* Notes, once, that two of the inputs, or files of their folders and patterns, are one file, whatever name or link leads
-   to it: its points are read twice, which is seldom meant. */
+/* Notes, once, that two of the inputs, or files of their folders and patterns, are one file, whatever name or link
+   leads to it: its points are read twice, which is seldom meant. */
 void note_same_inputs(session *s, const io_paths *paths);
 
 /* The format that the output is written in: "las" (LAZ, too), "ply", "pcd", "xyz" (all text); NULL if mote writes none
