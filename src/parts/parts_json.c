@@ -118,6 +118,8 @@ mote_status parts_plan_hash(parts_job *job) {
 #define SEAL_END   "\"\n}"
 #define SEAL_BYTES (sizeof SEAL - 1 + 16 + sizeof SEAL_END - 1)
 
+_Static_assert(SEAL_BYTES < PARTS_SEAL_BYTES, "room for a seal and the end of the text");
+
 /* The text in front of a seal; SIZE_MAX: there is none. */
 static size_t find_seal(const char *text, size_t size) {
     while (size > 0 && text[size - 1] == '\n') size--;

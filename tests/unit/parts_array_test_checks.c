@@ -130,38 +130,34 @@ void what_lacks_is_named(void **state) {
 }
 
 /* A byte that is another one is seen wherever it is among a part's records: in chunks, and in what is to become one. */
+/* A byte of a part's file is another, anywhere: the merge says so. */
+static void expect_noticed(mote_context *ctx, const test_array *t, const char *name, bool verify, const char *word) {
+    struct stat info;
+    char file[PATH + 64];
+    snprintf(file, sizeof file, "%s.parts/%s", t->output, name);
+    assert_int_equal(stat(file, &info), 0);
+    for (long k = 0; k < 16; k++) {
+        const long at = (long)info.st_size * k / 16;
+        array_change_byte(file, at);
+        array_expect(ctx, mote_lod_parts_merge(ctx, t->plan, verify, NULL), MOTE_ERROR_IO, word);
+        array_change_byte(file, at);
+    }
+}
+
 void records_are_checked(void **state) {
     (void)state;
     mote_context *ctx = test_context(2);
     for (int copc = 0; copc < 2; copc++) {
         mote_parts_report report;
         test_array t;
-        struct stat info;
-        char file[PATH + 64];
         if (copc) array_begin_copc(&t);
         if (!copc) array_begin(&t);
         array_add(ctx, &t, &parts_kinds[0], "las");
         t.parts = 2;
         assert_int_equal(array_plan(ctx, &t, &report), MOTE_OK);
         array_make_all(ctx, &t, report.parts);
-        snprintf(file, sizeof file, "%s.parts/1.octree", t.output);
-        assert_int_equal(stat(file, &info), 0);
-        for (long k = 0; k < 16; k++) {
-            const long at = (long)info.st_size * k / 16;
-            array_change_byte(file, at);
-            array_expect(ctx, mote_lod_parts_merge(ctx, t.plan, true, NULL), MOTE_ERROR_IO,
-                         "part 1: its records are not those");
-            array_change_byte(file, at);
-        }
-        snprintf(file, sizeof file, "%s.parts/1.json", t.output);
-        assert_int_equal(stat(file, &info), 0);
-        for (long k = 0; k < 16; k++) {
-            const long at = (long)info.st_size * k / 16;
-            array_change_byte(file, at);
-            array_expect(ctx, mote_lod_parts_merge(ctx, t.plan, false, NULL), MOTE_ERROR_IO,
-                         "part 1: its manifest is damaged");
-            array_change_byte(file, at);
-        }
+        expect_noticed(ctx, &t, "1.octree", true, "part 1: its records are not those");
+        expect_noticed(ctx, &t, "1.json", false, "part 1: its manifest is damaged");
         assert_int_equal(mote_lod_parts_merge(ctx, t.plan, true, &report), MOTE_OK);
         array_expect_whole(ctx, &t);
         assert_int_equal(mote_lod_parts_clear(ctx, t.output), MOTE_OK);
