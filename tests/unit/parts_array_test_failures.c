@@ -147,6 +147,7 @@ static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling, mote_lod_f
     uint64_t tried = 0;
     for (long n = 8; n < 4000; n = n * 3 / 2) {
         if (tried++ % step != turn) continue;
+        mote_lod_parts_clear(ctx, t.output);
         test_stop stop = {n};
         mote_context_params params = mote_context_defaults();
         mote_context *own = NULL;
@@ -163,9 +164,8 @@ static void expect_to_go_on(bool is_copc, mote_lod_sampling sampling, mote_lod_f
         resumed += report.resumed_parts > 0 && report.resumed_parts < report.parts;
         array_expect_made_whole(&t);
         if (status == MOTE_OK) break;
-        mote_lod_parts_clear(ctx, t.output);
     }
-    /* A part that was made and is there no longer, when its records are gone. */
+    /* A part that was made and is there no longer, when its records are gone; the others are those of the last run. */
     mote_parts_report report;
     char file[PATH + 64];
     for (int fine = 0; fine < 2; fine++) {
