@@ -79,7 +79,10 @@ static mote_status make(session *s, const view_files *files, const char *title, 
 /* Leaves out the file that a failure names. Returns whether there are others to go on with. */
 static bool drop_failed(session *s, view_files *files, mote_status status) {
     const char *message = mote_context_message(s->ctx);
-    if (status != MOTE_ERROR_IO && status != MOTE_ERROR_DATA && status != MOTE_ERROR_UNSUPPORTED) return false;
+    if (status != MOTE_ERROR_IO && status != MOTE_ERROR_DATA && status != MOTE_ERROR_UNSUPPORTED &&
+        status != MOTE_ERROR_CHANGED) {
+        return false;
+    }
     for (size_t i = 0; i < files->count && files->count > 1; i++) {
         const size_t length = strlen(files->paths[i]);
         if (strncmp(message, files->paths[i], length) != 0 || message[length] != ':') continue;

@@ -100,7 +100,7 @@ MOTE_API bool mote_cloud_on_device(const mote_cloud *cloud);
 /// Whether the file that the cloud was read from is still what it was. The columns of LAS and binary PLY are views of
 /// the file: another process may cut or overwrite it. What is missing reads as zeros, and this call, each call that
 /// computes something from the cloud, and each output that is finished with the same context then say so.
-/// Returns  MOTE_OK, MOTE_ERROR_IO with file and offset
+/// Returns  MOTE_OK, MOTE_ERROR_CHANGED with the file, MOTE_ERROR_IO (it cannot be read) with file and offset
 MOTE_API mote_status mote_cloud_check(const mote_cloud *cloud);
 
 /// Frees the cloud and what it owns. NULL is allowed.

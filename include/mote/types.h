@@ -39,7 +39,7 @@ typedef enum mote_status {
     MOTE_ERROR_DEVICE,      ///< the GPU or its driver failed
     MOTE_CANCELLED,         ///< the progress callback said stop
     MOTE_ERROR_CLOSED,      ///< the output is a pipe, and its reader has closed it
-    MOTE_ERROR_CHANGED      ///< a file is gone, or is another now than a plan or an octree was made of
+    MOTE_ERROR_CHANGED      ///< a file is gone, or changed: since a plan was made of it, or while it was read
 } mote_status;
 
 /// A short English name of a status, never NULL.

@@ -75,7 +75,7 @@ struct mote_context {
 mote_status mote_context_make(const mote_context_params *params, mote_context **out);
 
 /* Notes the failure (the first one wins) and returns its status. Callable from any thread. Where a mapped input changed
-   under its reader, that is the failure, whatever seemed wrong with the bytes: MOTE_ERROR_IO. */
+   under its reader, that is the failure, whatever seemed wrong with the bytes: MOTE_ERROR_CHANGED. */
 __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, mote_status status, const char *format,
                                                             ...);
 #ifdef __clang_analyzer__
@@ -85,6 +85,8 @@ __attribute__((format(printf, 3, 4))) mote_status mote_fail(mote_context *ctx, m
 __attribute__((format(printf, 2, 3))) void mote_warn(mote_context *ctx, const char *format, ...);
 /* Tells the log something that is worth knowing and no fault, such as a choice that was made. */
 __attribute__((format(printf, 2, 3))) void mote_note(mote_context *ctx, const char *format, ...);
+/* Whether a failure may be that of the file that was read, so that another file can be read nevertheless. */
+bool mote_is_of_input(mote_status status);
 /* The status of the first failure, MOTE_OK if none. */
 mote_status mote_context_status(mote_context *ctx);
 

@@ -22,13 +22,20 @@ mote_status mote_context_status(mote_context *ctx) {
     return status;
 }
 
+bool mote_is_of_input(mote_status status) {
+    return status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED ||
+           status == MOTE_ERROR_CHANGED;
+}
+
 #undef mote_fail /* a macro where the analyser looks, see core.h */
 mote_status mote_fail(mote_context *ctx, mote_status status, const char *format, ...) {
-    const bool of_input = status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
     pthread_mutex_lock(&ctx->lock);
-    if (ctx->status == MOTE_OK && of_input && mote_mapped_explains(ctx, ctx->message)) {
-        ctx->status = status = MOTE_ERROR_IO;
-    } else if (ctx->status == MOTE_OK) {
+    const bool is_first = ctx->status == MOTE_OK;
+    const mote_status of_file =
+        is_first && mote_is_of_input(status) ? mote_mapped_explains(ctx, ctx->message) : MOTE_OK;
+    if (of_file != MOTE_OK) {
+        ctx->status = status = of_file;
+    } else if (is_first) {
         ctx->status = status;
         va_list arguments;
         va_start(arguments, format);

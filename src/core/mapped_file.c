@@ -69,13 +69,14 @@ const uint8_t *mote_mapped_bytes(const mote_mapped_file *mapped) { return mapped
 
 mote_status mote_mapped_check(mote_context *ctx, const mote_mapped_file *mapped) {
     char why[MOTE_MESSAGE_BYTES];
-    return mote_mapped_explain(mapped, why) ? mote_fail(ctx, MOTE_ERROR_IO, "%s", why) : MOTE_OK;
+    const mote_status status = mote_mapped_explain(mapped, why);
+    return status != MOTE_OK ? mote_fail(ctx, status, "%s", why) : MOTE_OK;
 }
 
 mote_status mote_mapped_check_all(mote_context *ctx) {
     char why[MOTE_MESSAGE_BYTES];
     pthread_mutex_lock(&ctx->lock);
-    const bool wrong = mote_mapped_explains(ctx, why);
+    const mote_status status = mote_mapped_explains(ctx, why);
     pthread_mutex_unlock(&ctx->lock);
-    return wrong ? mote_fail(ctx, MOTE_ERROR_IO, "%s", why) : MOTE_OK;
+    return status != MOTE_OK ? mote_fail(ctx, status, "%s", why) : MOTE_OK;
 }

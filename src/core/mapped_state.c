@@ -21,10 +21,10 @@ static bool was_changed(const mote_mapped_file *mapped, struct stat *now) {
 
 /* Where the file ends now says more than the page that a
    thread, one of several, missed first, and it does not depend on the threads. */
-bool mote_mapped_explain(const mote_mapped_file *mapped, char *why) {
+mote_status mote_mapped_explain(const mote_mapped_file *mapped, char *why) {
     struct stat now;
     uint64_t missing_at = 0;
-    if (mapped->guard == NULL) return false;
+    if (mapped->guard == NULL) return MOTE_OK;
     const bool changed = was_changed(mapped, &now), missing = guard_found_missing(mapped->guard, &missing_at);
     if (changed && (uint64_t)now.st_size < mapped->size_bytes) {
         snprintf(why, MOTE_MESSAGE_BYTES,
@@ -38,12 +38,15 @@ bool mote_mapped_explain(const mote_mapped_file *mapped, char *why) {
                  mapped->path, mapped->size_bytes,
                  (uint64_t)now.st_size > mapped->size_bytes ? " and has more now: is it still being written?" : "");
     }
-    return changed || missing;
+    if (changed) return MOTE_ERROR_CHANGED;
+    return missing ? MOTE_ERROR_IO : MOTE_OK;
 }
 
-bool mote_mapped_explains(const mote_context *ctx, char *why) {
-    for (const mote_mapped_file *mapped = ctx->mapped_files; mapped != NULL; mapped = mapped->next) {
-        if (mote_mapped_explain(mapped, why)) return true;
+mote_status mote_mapped_explains(const mote_context *ctx, char *why) {
+    mote_status status = MOTE_OK;
+    for (const mote_mapped_file *mapped = ctx->mapped_files; mapped != NULL && status == MOTE_OK;
+         mapped = mapped->next) {
+        status = mote_mapped_explain(mapped, why);
     }
-    return false;
+    return status;
 }

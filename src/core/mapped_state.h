@@ -22,10 +22,11 @@ struct mote_mapped_file {
     mote_mapped_file *previous, *next; /* in the list of the context */
 };
 
-/* Writes what happened to the file to why, which has MOTE_MESSAGE_BYTES; false if nothing did. */
-bool mote_mapped_explain(const struct mote_mapped_file *mapped, char *why);
+/* Writes what happened to the file to why, which has MOTE_MESSAGE_BYTES: MOTE_ERROR_CHANGED, MOTE_ERROR_IO (it could
+   not be read), or MOTE_OK if nothing did. */
+mote_status mote_mapped_explain(const struct mote_mapped_file *mapped, char *why);
 /* Explains the first of the files that ctx has mapped to which something happened. The lock of ctx is held. */
-bool mote_mapped_explains(const mote_context *ctx, char *why);
+mote_status mote_mapped_explains(const mote_context *ctx, char *why);
 
 #ifdef __cplusplus
 }

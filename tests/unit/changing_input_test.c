@@ -1,5 +1,5 @@
-/* An input that another process cuts, overwrites or appends to while it is read: MOTE_ERROR_IO that names the file, or
-   the same result as without; nothing is left behind, and no signal ends the process. */
+/* An input that another process cuts, overwrites or appends to while it is read: MOTE_ERROR_CHANGED that names the
+   file, or the same result as without; nothing is left behind, and no signal ends the process. */
 #define _GNU_SOURCE /* utimensat, glob */
 #include <fcntl.h>
 #include <glob.h>
@@ -210,7 +210,7 @@ static bool change_at(const disturbance *w, long at) {
     disturber d = {.path = w->changed, .kind = w->kind, .at = at};
     restore(w->changed, w->bytes, w->size);
     const outcome now = run_once(w->work, w->input, &d);
-    const bool told = now.status == MOTE_ERROR_IO && strstr(now.message, w->changed) != NULL;
+    const bool told = now.status == MOTE_ERROR_CHANGED && strstr(now.message, w->changed) != NULL;
     if (!told && !is_same(&now, &w->before) && !is_same(&now, &w->unchanged)) {
         fail_msg("%s of %s, change %d at moment %ld: status %d, %s", w->work->name, w->input, (int)w->kind, at,
                  (int)now.status, now.message);

@@ -156,8 +156,7 @@ void mote_inputs_free(mote_context *ctx, mote_input_list *list) {
 /* Whether the caller goes on without an input that cannot be read. */
 static bool is_left_out(mote_context *ctx, const char *path, const mote_read_params *params, mote_status status) {
     const mote_read_sample *sample = params != NULL ? params->sample : NULL;
-    const bool is_of_file = status == MOTE_ERROR_IO || status == MOTE_ERROR_DATA || status == MOTE_ERROR_UNSUPPORTED;
-    if (sample == NULL || sample->failed == NULL || !is_of_file) return false;
+    if (sample == NULL || sample->failed == NULL || !mote_is_of_input(status)) return false;
     if (!sample->failed(sample->failed_user, path, status, mote_context_message(ctx))) return false;
     mote_context_clear(ctx);
     return true;

@@ -90,9 +90,7 @@ mote_status scene_file_open(const scene_draft *d, const char *name, scene_file *
     return status;
 }
 
-bool scene_file_is_dispensable(mote_status status) {
-    return status == MOTE_ERROR_DATA || status == MOTE_ERROR_IO || status == MOTE_ERROR_UNSUPPORTED;
-}
+bool scene_file_is_dispensable(mote_status status) { return mote_is_of_input(status); }
 
 static bool is_file(const char *path) {
     struct stat info;
