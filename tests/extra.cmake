@@ -16,7 +16,7 @@ foreach(script ${cli_scripts})
   if(name IN_LIST watched_scripts)
     list(APPEND labels watched)
   endif()
-  set_tests_properties(cli_${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT 300
+  set_tests_properties(cli_${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT 1200
                        ENVIRONMENT "MOTE_SHARED_DATA=${MOTE_SHARED_DATA}")
 endforeach()
 

@@ -1,6 +1,6 @@
 // Where people stumble: each check does by hand what a person would, on a small data set of its own.
-//   node tests/browser/by_hand.mjs [--mote BINARY] [--dist FOLDER_OF_THE_PAGE] [--out DIR] [NAME...]
-// Ends with 1 if anything is wrong. Pictures are left in DIR.
+//   node tests/browser/by_hand.mjs [--mote BINARY] [--dist FOLDER_OF_THE_PAGE] [--out DIR] [--share N] [NAME...]
+// --share N: each N-th, in turn (inTurn in hand.mjs). Ends with 1 if anything is wrong. Pictures are left in DIR.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { openPage, withBrowser, withTimeout } from './browser.mjs';
 import { startServer } from './servers.mjs';
 import { startStatic } from './static_server.mjs';
 import { idle } from './checks.mjs';
-import { BARE, DESKTOP, PLAIN, withQuery } from './hand.mjs';
+import { BARE, DESKTOP, inTurn, PLAIN, withQuery } from './hand.mjs';
 import { ATTRIBUTE_CHECKS } from './hand_attributes.mjs';
 import { NAVIGATION_CHECKS } from './hand_navigation.mjs';
 import { PLACE_CHECKS } from './hand_places.mjs';
@@ -33,11 +33,12 @@ import { VIEW_CHECKS } from './hand_views.mjs';
 const MAX_CHECK_MS = 90000;
 
 function parseArguments(args) {
-    const o = { mote: null, dist: null, out: 'browser-test', names: [] };
+    const o = { mote: null, dist: null, out: 'browser-test', share: 1, names: [] };
     for (let i = 0; i < args.length; i++) {
         if (args[i] === '--mote') o.mote = resolve(args[++i]);
         else if (args[i] === '--dist') o.dist = resolve(args[++i]);
         else if (args[i] === '--out') o.out = args[++i];
+        else if (args[i] === '--share') o.share = Number(args[++i]);
         else o.names.push(args[i]);
     }
     return o;
@@ -88,11 +89,12 @@ async function closeServer(server, folder) {
     await server?.close().finally(() => rmSync(folder, { recursive: true, force: true }));
 }
 
+const FAMILIES = 6; // their variants take turns of two and three
 const DIST = resolve(new URL('../../viewer/dist', import.meta.url).pathname);
 const options = parseArguments(process.argv.slice(2));
 if (!existsSync(join(options.dist ?? DIST, 'index.html'))) throw new Error('the page is not built: make viewer');
 mkdirSync(options.out, { recursive: true });
-const chosen = Object.entries(ALL_CHECKS).filter(([, { needsMote }]) => options.mote || !needsMote)
+const chosen = inTurn(Object.entries(ALL_CHECKS), options.share, FAMILIES).filter(([, { needsMote }]) => options.mote || !needsMote)
     .filter(([name]) => options.names.length === 0 || options.names.some((part) => name.includes(part)));
 let failed = 0;
 await withBrowser(async (context) => {

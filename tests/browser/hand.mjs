@@ -14,10 +14,11 @@ export const PLAIN = 'background=black&edl=0'; // software draws lighting slowly
 export const BARE = 'body.bare :is(#toolbar, #tools, #overlay, #card, #foot, #panel-toggle, #messages, #hint, #progress, #said) { visibility: hidden; } body.bare #cube, body.bare #stage::after { display: none; }';
 
 // Of checks that differ in a value alone each step-th, from the one on that the commit says (MOTE_TEST_SEED, tests/run.py);
-// all where nobody says it, or with MOTE_TEST_ALL.
-export function inTurn(entries, step) {
+// all where nobody says it, or with MOTE_TEST_ALL. after: goes on once that many commits were counted; what is in turn
+// within something that is in turn would otherwise miss it each time.
+export function inTurn(entries, step, after = 1) {
     const { MOTE_TEST_SEED: seed, MOTE_TEST_ALL: all } = process.env;
-    return seed === undefined || all !== undefined ? entries : entries.filter((_, i) => i % step === Number(seed) % step);
+    return seed === undefined || all !== undefined ? entries : entries.filter((_, i) => i % step === Math.floor(Number(seed) / after) % step);
 }
 
 // An address with more in its query.

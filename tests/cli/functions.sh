@@ -135,6 +135,22 @@ interrupted() {
 
 killed() { interrupted KILL "$@"; }
 
+# held FILE COMMAND…: stops the command (held is its process) once FILE has something; where it ended before that was
+# seen, as on a busy machine, it is run again. end_held kills it.
+held() {
+    local tries
+    for ((tries = 0; tries < 20; tries++)); do
+        "$MOTE_BINARY" "${@:2}" &
+        held=$!
+        while [[ -d /proc/$held && ! -s $1 ]]; do sleep 0.01; done
+        kill -STOP "$held" 2>/dev/null
+        [[ ! -s $1 ]] || return 0
+        end_held
+    done
+    echo "$1 was not seen" && return 1
+}
+end_held() { { kill -9 "$held" && wait "$held"; } 2>/dev/null || true; }
+
 # shortened FILE COMMAND…: cuts the file, which is the standard input too, to a third while the command is at work, each
 # time a little later until the command ends before; prints each exit code and message of this that came of it, once,
 # and any output (out.*) that is there.

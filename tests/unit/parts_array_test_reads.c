@@ -54,10 +54,10 @@ static unsigned long long read_bytes_of(const test_array *t, uint32_t part) {
 void parts_read_what_is_theirs(void **state) {
     (void)state;
     mote_context *ctx = test_context(3);
-    /* Each kind of inputs as a folder or as a file, in turn; of those that are watched one kind of each two. */
-    const uint64_t step = test_watched(4, 2), turn = test_turn(step);
+    /* Each kind of inputs as a folder or as a file, in turn; where it is watched one of all eight. */
+    const uint64_t step = test_watched(8, 2), turn = test_turn(step);
     for (uint64_t variant = 0; variant < 8; variant++) {
-        if ((variant / 2 + variant + turn) % step != 0) continue;
+        if (((variant ^ variant / 2) + turn) % step != 0) continue;
         mote_parts_report report;
         test_array t;
         struct stat info;

@@ -12,12 +12,20 @@ static void wait_a_moment(void) {
     nanosleep(&moment, NULL);
 }
 
+/* Half of what they wait, in seconds. */
+#define SOON 0.005
+
 static void loops_ask_again(void **state) {
     (void)state;
     test_progress progress = {0};
     mote_context *ctx = test_context_watched(&progress);
-    assert_int_equal(mote_progress(ctx, 0.25, "trying"), MOTE_OK);
-    assert_false(mote_stop(ctx)); /* just asked */
+    double began; /* again where others had the processor between the two */
+    do {
+        began = mote_seconds();
+        progress.calls = 0;
+        assert_int_equal(mote_progress(ctx, 0.25, "trying"), MOTE_OK);
+        assert_false(mote_stop(ctx)); /* just asked */
+    } while (mote_seconds() - began > SOON);
     assert_int_equal(progress.calls, 1);
     wait_a_moment();
     assert_false(mote_stop(ctx));
