@@ -54,6 +54,9 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_PIPES,
     PLANES_SCENE_PILLOWS,
     PLANES_SCENE_SAGGING, /* planes that bend a little */
+    PLANES_SCENE_STANDS,  /* from here on: like things in rows */
+    PLANES_SCENE_RACK,
+    PLANES_SCENE_YARD,
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

@@ -1,5 +1,5 @@
-/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c, planes_scenes_named.c and
-   planes_scenes_smooth.c make its surfaces of planes_scenes_parts.c, planes_scenes.c spreads points over them, or
+/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c, planes_scenes_named.c, planes_scenes_smooth.c
+   and planes_scenes_rows.c make its surfaces of planes_scenes_parts.c, planes_scenes.c spreads points over them, or
    planes_scenes_rays.c sends rays at them. */
 #ifndef MOTE_PLANES_SCENES_BUILDER_H
 #define MOTE_PLANES_SCENES_BUILDER_H
@@ -66,6 +66,9 @@ const char *planes_scene_name_named(planes_scene_kind kind);
 /* Builds a scene of the kinds from PLANES_SCENE_CLOTH on. */
 void planes_scene_build_smooth(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_smooth(planes_scene_kind kind);
+/* Builds a scene of the kinds from PLANES_SCENE_STANDS on. */
+void planes_scene_build_rows(builder *b, planes_scene_kind kind);
+const char *planes_scene_name_rows(planes_scene_kind kind);
 
 /* ---- parts */
 

@@ -90,7 +90,7 @@ static void make_sagging(builder *b) {
 static const struct {
     const char *name;
     void (*make)(builder *b);
-} kinds[PLANES_SCENE_ALL - PLANES_SCENE_CLOTH] = {
+} kinds[PLANES_SCENE_STANDS - PLANES_SCENE_CLOTH] = {
     {"cloth", make_cloth}, {"corrugated", make_corrugated}, {"vaults", make_vault},    {"hulls", make_hull},
     {"pipes", make_pipes}, {"pillows", make_pillows},       {"sagging", make_sagging},
 };

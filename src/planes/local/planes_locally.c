@@ -20,6 +20,7 @@
 #define EXACT          1.5              /* floors */
 #define NO_NOISE       0.05 /* of the cloud's noise: layers of table_scene have 0.003 to 0.03, planes 0.1 and more */
 #define NEXT_LAYER     2.2  /* steps: half of it has the layers beside the middle one */
+#define ONE_NOISE      1.8  /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
 
 /* ---- samples */
 
@@ -143,10 +144,22 @@ static mote_status find_more(planes_run *run, bool *more) {
     return status;
 }
 
+/* Whether the planes of the vote are about as thick as each other. A stand of steps is thicker than its ground, which
+   tells that what is noise there is steps here. */
+static bool have_one_noise(const planes_run *run) {
+    double least = INFINITY, most = 0;
+    for (uint32_t i = 0; i < run->found_count; i++) {
+        const double noise = fmax(run->found[i].fit.rms, floor_of(run));
+        least = fmin(least, noise);
+        most = fmax(most, noise);
+    }
+    return most <= ONE_NOISE * least;
+}
+
 mote_status planes_is_all(planes_run *run, const planes_sample *all, bool *sure) {
     bool more = false;
     *sure = false;
-    if (run->found_count == 0) return MOTE_OK;
+    if (run->found_count == 0 || !have_one_noise(run)) return MOTE_OK;
     mote_stage(run->ctx, "confirming planes");
     MOTE_TRY(confirm_found(run, all, sure));
     if (*sure) MOTE_TRY(find_more(run, &more));
