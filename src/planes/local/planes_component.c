@@ -33,43 +33,43 @@
 /* While components are looked for, a cell that no component may have is marked, too. */
 #define CLOSED_CELL 255
 
-/* Marks the cells connected with start that are open; returns how many points they have. The rim is closed.
-   open: the open cells that are left */
-static uint64_t flood(planes_local *s, const planes_growth *g, uint32_t start, uint8_t number, uint32_t *open) {
+/* Connected cells: how many points they have, and a range of the grid that they are in. */
+typedef struct connected_cells {
+    uint64_t points;
+    uint32_t first, end;
+} connected_cells;
+
+/* Marks the cells connected with start that are open. The rim is closed. */
+static connected_cells flood(planes_local *s, const planes_growth *g, uint32_t start, uint8_t number) {
     const uint32_t columns = g->columns, cells = g->columns * g->rows, *in = s->cell_in;
     uint32_t *stack = s->cell_stack;
     uint8_t *mark = s->cell_mark;
-    uint64_t points = 0;
-    uint32_t depth = 0, marked = 1;
+    connected_cells all = {0, start, start + 1};
+    uint32_t depth = 0;
     mark[start] = number;
     stack[depth++] = start;
     while (depth > 0) {
         const uint32_t cell = stack[--depth];
-        points += in[cell];
+        all.points += in[cell];
+        all.first = cell < all.first ? cell : all.first;
+        all.end = cell < all.end ? all.end : cell + 1;
         for (uint32_t row = 0; row < 3; row++) {
             const uint32_t first = cell + row * columns - columns - 1;
             for (uint32_t other = first; other != first + 3; other++) {
                 if (other >= cells || mark[other] != 0) continue;
                 mark[other] = number;
                 stack[depth++] = other;
-                marked++;
             }
         }
     }
-    *open -= marked;
-    return points;
+    return all;
 }
 
-/* Closes the cells that have fewer points; returns how many are open. */
-static uint32_t close_cells(planes_local *s, uint32_t cells, uint32_t min) {
+/* Closes the cells that have fewer points, and opens all others. */
+static void close_cells(planes_local *s, uint32_t cells, uint32_t min) {
     const uint32_t *in = s->cell_in;
     uint8_t *restrict mark = s->cell_mark;
-    uint32_t open = 0;
-    for (uint32_t cell = 0; cell < cells; cell++) {
-        mark[cell] = in[cell] < min ? CLOSED_CELL : 0;
-        open += in[cell] >= min;
-    }
-    return open;
+    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = in[cell] < min ? CLOSED_CELL : 0;
 }
 
 /* Whether the points of a cell lie to both sides of the plane. */
@@ -95,33 +95,26 @@ void planes_sum_distances(planes_local *s, const planes_growth *g) {
     for (uint32_t i = 0; i < s->near_count; i++) sum[cell[i]] += within(distance[i], reach);
 }
 
-/* Sums the distances up, and closes the cells whose points lie to one side; returns how many are open. */
-static uint32_t close_leaning_cells(planes_local *s, const planes_growth *g, uint32_t open) {
+/* Sums the distances up, and closes the cells whose points lie to one side. */
+static void close_leaning_cells(planes_local *s, const planes_growth *g) {
     const uint32_t cells = g->columns * g->rows;
     planes_sum_distances(s, g);
     for (uint32_t cell = 0; cell < cells; cell++) {
-        if (s->cell_mark[cell] != 0 || is_centred(s, g, cell)) continue;
-        s->cell_mark[cell] = CLOSED_CELL;
-        open--;
+        if (s->cell_mark[cell] == 0 && !is_centred(s, g, cell)) s->cell_mark[cell] = CLOSED_CELL;
     }
-    return open;
 }
 
-/* Closes the cells that have as many points on both sides as on the plane: something goes through there; returns how
-   many are open. */
-static uint32_t close_crossed_cells(planes_local *s, uint32_t cells, uint32_t open) {
+/* Closes the cells that have as many points on both sides as on the plane: something goes through there. */
+static void close_crossed_cells(planes_local *s, uint32_t cells) {
     for (uint32_t cell = 0; cell < cells; cell++) {
         const uint32_t *beside = s->cell_beside + 2 * (uint64_t)cell,
                        least = beside[0] < beside[1] ? beside[0] : beside[1];
-        if (s->cell_mark[cell] != 0 || s->cell_in[cell] >= CROSSED * least) continue;
-        s->cell_mark[cell] = CLOSED_CELL;
-        open--;
+        if (s->cell_in[cell] < CROSSED * least) s->cell_mark[cell] = CLOSED_CELL;
     }
-    return open;
 }
 
-/* Closes the cells whose middles are outside of the growth's strip; returns how many are open. */
-static uint32_t close_outside(planes_local *s, const planes_growth *g, uint32_t open) {
+/* Closes the cells whose middles are outside of the growth's strip. */
+static void close_outside(planes_local *s, const planes_growth *g) {
     const planes_strip *strip = &g->strip;
     double u = 0, v = 0, at = 0;
     for (int k = 0; k < 3; k++) {
@@ -132,11 +125,8 @@ static uint32_t close_outside(planes_local *s, const planes_growth *g, uint32_t 
     for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
         const uint32_t column = cell % g->columns, row = cell / g->columns;
         const double place = at + u * (g->low_u + (column + 0.5) * g->cell) + v * (g->low_v + (row + 0.5) * g->cell);
-        if (s->cell_mark[cell] != 0 || (place >= strip->low && place <= strip->high)) continue;
-        s->cell_mark[cell] = CLOSED_CELL;
-        open--;
+        if (!(place >= strip->low && place <= strip->high)) s->cell_mark[cell] = CLOSED_CELL;
     }
-    return open;
 }
 
 /* Bits of those of LANES near points that are so near to the plane and to the middle that a component may begin there.
@@ -153,6 +143,25 @@ SIMD_INLINE uint32_t begins_at(const planes_local *s, uint32_t first, double rea
     return ~(simd_d_above(simd_f_to_d(size), simd_d_set(reach)) | simd_d_above(far2, simd_d_set(radius2))) & valid;
 }
 
+/* The columns or rows of a grid, from low on, that have what is within radius of 0, and one more on either side: floats
+   tell which cell a point is in. */
+static void cells_within(double low, double cell, double radius, uint32_t cells, uint32_t *first, uint32_t *end) {
+    const double from = floor((-radius - low) / cell) - 1, to = floor((radius - low) / cell) + 2;
+    *first = from > 0 ? (uint32_t)fmin(from, cells) : 0;
+    *end = to > 0 ? (uint32_t)fmin(to, cells) : 0;
+}
+
+/* Whether a cell is open of those that a component may begin in. */
+static bool may_begin(const planes_local *s, const planes_growth *g, double radius) {
+    uint32_t first[2], end[2];
+    cells_within(g->low_u, g->cell, radius, g->columns, &first[0], &end[0]);
+    cells_within(g->low_v, g->cell, radius, g->rows, &first[1], &end[1]);
+    for (uint32_t row = first[1]; row < end[1] && first[0] < end[0]; row++) {
+        if (memchr(s->cell_mark + row * g->columns + first[0], 0, end[0] - first[0]) != NULL) return true;
+    }
+    return false;
+}
+
 /* Marks the cells of the component with the most points, of those that begin within radius, by 1, and no others. */
 static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double significant = g->strays + 2 * sqrt(g->strays) + 1;
@@ -160,30 +169,35 @@ static bool find_component(planes_local *s, planes_growth *g, double radius) {
     const double min = ceil(fmax(GROWTH_MIN_CELL, fmin(significant, between)));
     const double reach = 2 * g->noise, radius2 = radius * radius;
     const uint32_t count = s->near_count, cells = g->columns * g->rows, *near_cell = s->near_cell;
-    uint32_t open = close_cells(s, cells, (uint32_t)min);
-    if (g->role != PLANES_ALONE) open = close_crossed_cells(s, cells, open);
-    if (g->centred) open = close_leaning_cells(s, g, open);
-    if (g->strip.bounded) open = close_outside(s, g, open);
-    uint64_t best_points = 0, points_of[MAX_NUMBER];
-    uint8_t number = 2, best = 0, *mark = s->cell_mark;
-    for (uint32_t first = 0; first < count && number < MAX_NUMBER && open > 0; first += LANES) {
-        for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && number < MAX_NUMBER; bits &= bits - 1) {
+    close_cells(s, cells, (uint32_t)min);
+    if (g->role != PLANES_ALONE) close_crossed_cells(s, cells);
+    if (g->centred) close_leaning_cells(s, g);
+    if (g->strip.bounded) close_outside(s, g);
+    connected_cells best = {0, 0, 0};
+    uint64_t points_of[MAX_NUMBER];
+    uint8_t number = 2, best_number = 0, *mark = s->cell_mark;
+    bool more = may_begin(s, g, radius);
+    for (uint32_t first = 0; first < count && more; first += LANES) {
+        for (uint32_t bits = begins_at(s, first, reach, radius2); bits != 0 && more; bits &= bits - 1) {
             const uint32_t cell = near_cell[first + (uint32_t)__builtin_ctz(bits)];
             if (mark[cell] != 0) continue;
-            const uint64_t points = flood(s, g, cell, number, &open);
-            if (points > best_points) {
-                best_points = points;
-                best = number;
+            const connected_cells found = flood(s, g, cell, number);
+            if (found.points > best.points) {
+                best = found;
+                best_number = number;
             }
-            points_of[number++] = points;
+            points_of[number++] = found.points;
+            more = number < MAX_NUMBER && may_begin(s, g, radius);
         }
     }
     g->pieces = 0;
     for (uint8_t k = 2; k < number; k++) {
-        if ((double)points_of[k] >= PIECE_SHARE * (double)best_points) g->pieces += (double)points_of[k];
+        if ((double)points_of[k] >= PIECE_SHARE * (double)best.points) g->pieces += (double)points_of[k];
     }
-    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best > 0 && mark[cell] == best;
-    return best_points > 0;
+    for (uint32_t cell = 0; cell < cells; cell++) mark[cell] = best_number > 0 && mark[cell] == best_number;
+    s->marked_first = best.first;
+    s->marked_end = best.end;
+    return best.points > 0;
 }
 
 /* Whether the points of a cell beside the rim lie to one side, but no farther off than where a surface goes on. Points
@@ -205,8 +219,10 @@ static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t ce
 /* The share of the cells beside the component of which something holds. */
 static double share_beside(const planes_local *s, const planes_growth *g,
                            bool (*holds)(const planes_local *s, const planes_growth *g, uint32_t cell)) {
+    const uint32_t last = s->marked_end / g->columns + 1, rows = last < g->rows - 1 ? last + 1 : g->rows - 1;
+    const uint32_t above = s->marked_first / g->columns;
     uint32_t beside = 0, held = 0;
-    for (uint32_t row = 1; row + 1 < g->rows; row++) {
+    for (uint32_t row = above > 2 ? above - 1 : 1; row < rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
             if (!is_beside(s, g, cell)) continue;
             beside++;
@@ -237,10 +253,10 @@ double planes_bending_rim(planes_local *s, const planes_growth *g) {
 
 /* Cells, and strays: of the side that has fewer points, for the other may have another plane. */
 static bool count_component(const planes_local *s, planes_growth *g, double count, double *strays) {
-    const uint32_t all = g->columns * g->rows, *in = s->cell_in, *beside = s->cell_beside;
+    const uint32_t *in = s->cell_in, *beside = s->cell_beside;
     uint32_t marked = 0;
     uint64_t sides[2] = {0, 0}, squares = 0;
-    for (uint32_t cell = 0; cell < all; cell++) {
+    for (uint32_t cell = s->marked_first; cell < s->marked_end; cell++) {
         const uint64_t on = s->cell_mark[cell];
         marked += s->cell_mark[cell];
         sides[0] += on * beside[2 * cell];
@@ -274,7 +290,7 @@ uint32_t planes_list_component(planes_local *s, const planes_growth *g) {
         const simd_f away = simd_f_load(distance + first);
         const uint32_t rest = near - first, some = rest < LANES ? rest : LANES;
         uint32_t marked = 0;
-        for (uint32_t l = 0; l < some; l++) marked |= (uint32_t)(mark[cell[first + l]] != 0) << l;
+        for (uint32_t l = 0; l < some; l++) marked |= (uint32_t)mark[cell[first + l]] << l;
         marked &= simd_f_at_most(simd_f_max(away, simd_f_sub(simd_f_set(0), away)), most);
         simd_compress_indices(list + count, first, simd_mask(marked));
         count += (uint32_t)__builtin_popcount(marked);
@@ -340,9 +356,9 @@ bool planes_fit_component(planes_local *s, planes_growth *g) {
     return true;
 }
 
-double planes_structure_of(const planes_local *s, const planes_growth *g, double squares, double count) {
+double planes_structure_of(const planes_local *s, double squares, double count) {
     double between = 0, cells = 0;
-    for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
+    for (uint32_t cell = s->marked_first; cell < s->marked_end; cell++) {
         if (s->cell_mark[cell] == 0) continue;
         const double sum = (double)s->cell_sum[cell];
         between += sum * sum / s->cell_in[cell];
@@ -406,7 +422,7 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     g->central = (central - 0.2248 * strays) / (count - strays);
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
-    g->structure = planes_structure_of(s, g, squares, count);
+    g->structure = planes_structure_of(s, squares, count);
     g->along = g->turned ? 1 : along_of(s, g, listed);
     g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;

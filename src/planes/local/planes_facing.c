@@ -38,16 +38,18 @@ typedef struct facing_grid {
     uint32_t *cell_of;  /* [sample] */
 } facing_grid;
 
-#define KEY_BITS 21 /* of a cell's place along an axis */
+#define KEY_BITS      21 /* of a cell's place along an axis */
+#define SLOTS_IN_LINE 8  /* of the table: cells of so many places along x */
 
 static uint64_t key_of(const int64_t at[3]) {
     const uint64_t mask = (1u << KEY_BITS) - 1;
     return ((uint64_t)at[0] & mask) | ((uint64_t)at[1] & mask) << KEY_BITS | ((uint64_t)at[2] & mask) << 2 * KEY_BITS;
 }
 
-/* Where the cell of a key is in the table, or would be. */
+/* Where the cell of a key is in the table, or would be. Cells beside each other along x share a line of memory. */
 static uint32_t slot_of(const facing_grid *grid, uint64_t key) {
-    uint32_t slot = (uint32_t)mote_hash64(key) & (grid->slots - 1);
+    const uint64_t group = mote_hash64(key / SLOTS_IN_LINE) * SLOTS_IN_LINE;
+    uint32_t slot = (uint32_t)(group + key % SLOTS_IN_LINE) & (grid->slots - 1);
     while (grid->table[slot] >= 0 && grid->cells[grid->table[slot]].key != key) slot = (slot + 1) & (grid->slots - 1);
     return slot;
 }
@@ -91,21 +93,26 @@ static void add_moments(planes_moments *to, const planes_moments *m, const doubl
 /* The normal of a cell and the 26 around it, where they are flat and know it well: the variance of its angle is the
    thickness over the points. */
 static void face_cell(const facing_grid *grid, facing_cell *cell) {
+    const facing_cell *around[27];
     planes_moments m;
     planes_local_fit fit;
+    double points = 0;
     memset(&m, 0, sizeof m);
     for (int i = 0; i < 27; i++) {
         const int64_t step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
         int64_t at[3];
-        double away[3];
-        for (int k = 0; k < 3; k++) {
-            at[k] = (int64_t)(cell->key >> (KEY_BITS * k)) + step[k];
-            away[k] = grid->width * (double)step[k];
-        }
+        for (int k = 0; k < 3; k++) at[k] = (int64_t)(cell->key >> (KEY_BITS * k)) + step[k];
         const int32_t other = grid->table[slot_of(grid, key_of(at))];
-        if (other >= 0) add_moments(&m, &grid->cells[other].moments, away);
+        around[i] = other >= 0 ? &grid->cells[other] : NULL;
+        points += other >= 0 ? around[i]->moments.count : 0;
     }
-    if (m.count < MIN_POINTS || !planes_moments_fit(&m, &fit)) return;
+    if (points < MIN_POINTS) return;
+    for (int i = 0; i < 27; i++) {
+        const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+        const double away[3] = {grid->width * step[0], grid->width * step[1], grid->width * step[2]};
+        if (around[i] != NULL) add_moments(&m, &around[i]->moments, away);
+    }
+    if (!planes_moments_fit(&m, &fit)) return;
     const double thickness = planes_thickness(&m, &fit);
     cell->is_known = thickness <= MAX_THICKNESS && thickness <= MAX_ANGLE * MAX_ANGLE * m.count;
     memcpy(cell->normal, fit.normal, sizeof cell->normal);
@@ -165,7 +172,7 @@ mote_status planes_find_facing(planes_local *s) {
     const uint64_t points = s->sample->count, storage = points + PLANES_LOCAL_LANES; /* eight at a time */
     facing_grid grid;
     memset(&grid, 0, sizeof grid);
-    grid.slots = 2;
+    grid.slots = SLOTS_IN_LINE;
     while (grid.slots < 2 * points) grid.slots *= 2;
     float *memory = mote_alloc_zero(s->ctx, 4 * storage * sizeof *memory, "planes facing");
     grid.cells = mote_alloc(s->ctx, points * sizeof *grid.cells, "planes facing");

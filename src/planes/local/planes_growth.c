@@ -148,7 +148,7 @@ static double structure_so_far(const planes_local *s, const planes_growth *g) {
         const double distance = (double)s->near_distance[s->component[k]];
         squares += distance * distance;
     }
-    return planes_structure_of(s, g, squares, count);
+    return planes_structure_of(s, squares, count);
 }
 
 /* Whether a growth of many points, which would go on for long, will come to nothing: among planes of a known noise it
@@ -254,6 +254,8 @@ static void mark_all(planes_local *s, planes_growth *g, double min) {
         cells += s->cell_mark[cell];
         points += s->cell_mark[cell] != 0 ? s->cell_in[cell] : 0;
     }
+    s->marked_first = 0;
+    s->marked_end = g->columns * g->rows;
     g->area = cells * g->cell * g->cell;
     g->count = points;
 }

@@ -87,7 +87,7 @@ double planes_going_on(const planes_local *search, const planes_growth *growth);
 double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
    sums by cells are in the scratch. */
-double planes_structure_of(const planes_local *search, const planes_growth *growth, double squares, double count);
+double planes_structure_of(const planes_local *search, double squares, double count);
 
 /* ---- planes_accept.c */
 

@@ -219,8 +219,9 @@ typedef struct planes_local {
     uint32_t *near_cell;
     uint32_t *component; /* of the near points, those of the component */
     uint32_t cell_capacity;
-    uint32_t *cell_in, *cell_beside; /* points; beside: below and above; of a grid one follows the other */
-    uint8_t *cell_mark;
+    uint32_t *cell_in, *cell_beside;   /* points; beside: below and above; of a grid one follows the other */
+    uint8_t *cell_mark;                /* 1: a cell of the component; 0: none */
+    uint32_t marked_first, marked_end; /* the component has no cells outside of this range */
     uint32_t *cell_stack;
     float *cell_sum; /* of distances */
     planes_bodies bodies;
@@ -244,7 +245,7 @@ void planes_take_near(planes_local *search, const planes_growth *growth, double 
 bool planes_lay_grid(const planes_local *search, planes_growth *growth);
 /* The smallest and the largest of some values. */
 void planes_find_ends(const float *values, uint32_t count, float *low, float *high);
-/* Counts the near points of each cell; no cell is marked. */
+/* Counts the near points of each cell. */
 void planes_count_cells(planes_local *search, const planes_growth *growth);
 
 /* ---- planes_growth.c */

@@ -14,7 +14,8 @@
 #define SHARE          0.7 /* of its part of the points, a plane has in a sample */
 #define THIN           0.5 /* of the points, a sample has: small planes have too few of them to tell a curve */
 #define MAX_ROUNDS     3
-#define ROUNDING       0.29             /* of a step: the noise that rounding to steps makes */
+#define MIN_FREED      0.02 /* of the points, a round frees, or the next one would look at nearly the same */
+#define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 #define EXACT          1.5              /* floors */
@@ -286,7 +287,7 @@ static mote_status search_round(planes_run *run, local_search *search, int round
     drop_layers(run);
     if (run->found_count < fitted) MOTE_TRY(planes_fit_all(run, false));
     MOTE_TRY(planes_label_all(run));
-    *done = *done || run->free_points == before; /* the next round would see the same points, and find the same */
+    *done = *done || (double)run->free_points > (1 - MIN_FREED) * (double)before;
     return MOTE_OK;
 }
 

@@ -90,20 +90,31 @@ SIMD_INLINE simd_f along(const simd_f axis[3], simd_f x, simd_f y, simd_f z) {
     return simd_f_fma(axis[2], z, simd_f_fma(axis[1], y, simd_f_mul(axis[0], x)));
 }
 
-/* Who owns eight points, and how likely they are under their owners. */
-typedef struct near_owners {
-    int32_t owner[LANES];
-    float likelihood[LANES];
-} near_owners;
+/* A pass over points: the plane, who the points belong to, and where those that are near go. Copies, for what is
+   written could else be where they stand. */
+typedef struct near_pass {
+    planes_density density;
+    near_axes axes;
+    uint32_t level, count; /* points of the level */
+    const float *x, *y, *z;
+    int32_t self;
+    const int32_t *owner; /* of the sample, as likelihood and faces */
+    const float *likelihood;
+    const float *faces[4]; /* x, y, z of normals, unknown; NULL: nobody asks which way points face */
+    uint32_t *point;
+    float *distance, *u, *v;
+} near_pass;
 
-static near_owners owners_of(const planes_local *s, uint32_t level, uint32_t first, uint32_t valid) {
-    near_owners owners;
-    for (uint32_t i = 0; i < LANES; i++) {
-        const uint32_t point = (valid >> i & 1) != 0 ? (first + i) << level : 0;
-        owners.owner[i] = s->owner[point];
-        owners.likelihood[i] = s->likelihood[point];
-    }
-    return owners;
+static near_pass pass_of(const planes_local *s, const planes_growth *g, double reach) {
+    const planes_local_level *level = &s->levels[g->level];
+    const planes_facing *facing = &s->facing;
+    near_pass pass = {density_of(g), axes_of(g, reach), g->level,         level->count, level->x,
+                      level->y,      level->z,          g->self,          s->owner,     s->likelihood,
+                      {NULL},        s->near_point,     s->near_distance, s->near_u,    s->near_v};
+    if (facing->unknown == NULL || g->turned) return pass;
+    for (int k = 0; k < 3; k++) pass.faces[k] = facing->normal[k];
+    pass.faces[3] = facing->unknown;
+    return pass;
 }
 
 /* Bits of those that another plane explains better. bits: which are asked for. */
@@ -118,93 +129,105 @@ SIMD_INLINE uint32_t others_in(const int32_t *owners, const float *likelihood, i
 }
 
 /* Asks the same of eight points of the level that a growth takes. valid: bits of those that are points */
-SIMD_INLINE uint32_t others_of(const planes_local *s, const planes_growth *g, const planes_density *density,
-                               uint32_t first, uint32_t valid, uint32_t bits, simd_f distance) {
-    if (g->level == 0) return others_in(s->owner + first, s->likelihood + first, g->self, density, bits, distance);
-    const near_owners owners = owners_of(s, g->level, first, valid);
-    return others_in(owners.owner, owners.likelihood, g->self, density, bits, distance);
+SIMD_INLINE uint32_t others_of(const near_pass *pass, uint32_t first, uint32_t valid, uint32_t bits, simd_f distance) {
+    int32_t owner[LANES];
+    float likelihood[LANES];
+    if (pass->level == 0) {
+        return others_in(pass->owner + first, pass->likelihood + first, pass->self, &pass->density, bits, distance);
+    }
+    for (uint32_t i = 0; i < LANES; i++) {
+        const uint32_t point = (valid >> i & 1) != 0 ? (first + i) << pass->level : 0;
+        owner[i] = pass->owner[point];
+        likelihood[i] = pass->likelihood[point];
+    }
+    return others_in(owner, likelihood, pass->self, &pass->density, bits, distance);
 }
 
 /* Bits of those of eight points of the level that face along the plane, or may do. */
-SIMD_INLINE uint32_t faces_along(const planes_local *s, const planes_growth *g, const near_axes *axes, uint32_t first,
-                                 uint32_t valid) {
-    const planes_facing *facing = &s->facing;
-    const float *at[4] = {facing->normal[0] + first, facing->normal[1] + first, facing->normal[2] + first,
-                          facing->unknown + first};
+SIMD_INLINE uint32_t faces_along(const near_pass *pass, uint32_t first, uint32_t valid) {
+    const float *at[4] = {pass->faces[0] + first, pass->faces[1] + first, pass->faces[2] + first,
+                          pass->faces[3] + first};
     float few[4][LANES];
-    for (int k = 0; k < 4 && g->level > 0; k++) {
+    for (int k = 0; k < 4 && pass->level > 0; k++) {
         for (uint32_t i = 0; i < LANES; i++)
-            few[k][i] = (valid >> i & 1) != 0 ? at[k][((first + i) << g->level) - first] : 0;
+            few[k][i] = (valid >> i & 1) != 0 ? at[k][((first + i) << pass->level) - first] : 0;
     }
-    for (int k = 0; k < 4 && g->level > 0; k++) at[k] = few[k];
-    const simd_f cosine = along(axes->n, simd_f_load(at[0]), simd_f_load(at[1]), simd_f_load(at[2]));
+    for (int k = 0; k < 4 && pass->level > 0; k++) at[k] = few[k];
+    const simd_f cosine = along(pass->axes.n, simd_f_load(at[0]), simd_f_load(at[1]), simd_f_load(at[2]));
     const simd_f size = simd_f_max(cosine, simd_f_sub(simd_f_set(0), cosine));
     return simd_f_at_most(simd_f_set(FACES_ALONG), simd_f_add(size, simd_f_load(at[3])));
 }
 
-/* Where points are, and where those that are near go: copies, for what is written could else be where they stand. */
-typedef struct near_arrays {
-    const float *x, *y, *z;
-    uint32_t *point;
-    float *distance, *u, *v;
-} near_arrays;
-
-static near_arrays arrays_of(const planes_local *s, const planes_local_level *level) {
-    const near_arrays arrays = {level->x, level->y, level->z, s->near_point, s->near_distance, s->near_u, s->near_v};
-    return arrays;
-}
-
-/* Takes those of eight points that are near and no others', as the near points from at on; returns the next number.
-   valid: bits of those that are points. */
-SIMD_INLINE uint32_t take_lanes(const planes_local *s, const planes_growth *g, const planes_density *density,
-                                const near_axes *axes, const near_arrays *arrays, uint32_t first, uint32_t valid,
+/* Takes those of eight points that are no others' and not too far from the middle, as the near points from at on;
+   returns the next number. valid: bits of those that are points; bits: of those that are near the plane. */
+SIMD_INLINE uint32_t take_lanes(const near_pass *pass, uint32_t first, uint32_t valid, uint32_t bits, simd_f distance,
                                 uint32_t at) {
-    const simd_f x = simd_f_sub(simd_f_load(arrays->x + first), axes->p[0]);
-    const simd_f y = simd_f_sub(simd_f_load(arrays->y + first), axes->p[1]);
-    const simd_f z = simd_f_sub(simd_f_load(arrays->z + first), axes->p[2]);
-    const simd_f distance = simd_f_sub(along(axes->n, x, y, z), axes->offset);
-    const simd_f size = simd_f_max(distance, simd_f_sub(simd_f_set(0), distance));
-    uint32_t bits = simd_f_at_most(size, axes->reach) & valid;
-    if (bits == 0) return at;
+    const near_axes *axes = &pass->axes;
+    const simd_f x = simd_f_sub(simd_f_load(pass->x + first), axes->p[0]);
+    const simd_f y = simd_f_sub(simd_f_load(pass->y + first), axes->p[1]);
+    const simd_f z = simd_f_sub(simd_f_load(pass->z + first), axes->p[2]);
     const simd_f u = along(axes->u, x, y, z), v = along(axes->v, x, y, z);
     bits &= simd_f_at_most(simd_f_add(simd_f_mul(u, u), simd_f_mul(v, v)), axes->look2);
-    bits &= ~others_of(s, g, density, first, valid, bits, distance);
-    if (s->facing.unknown != NULL && bits != 0 && !g->turned) bits &= faces_along(s, g, axes, first, valid);
+    bits &= ~others_of(pass, first, valid, bits, distance);
+    if (pass->faces[0] != NULL && bits != 0) bits &= faces_along(pass, first, valid);
     const simd_i picked = simd_mask(bits);
-    simd_compress_indices(arrays->point + at, first, picked);
-    simd_f_compress(arrays->distance + at, distance, picked);
-    simd_f_compress(arrays->u + at, u, picked);
-    simd_f_compress(arrays->v + at, v, picked);
+    simd_compress_indices(pass->point + at, first, picked);
+    simd_f_compress(pass->distance + at, distance, picked);
+    simd_f_compress(pass->u + at, u, picked);
+    simd_f_compress(pass->v + at, v, picked);
     return at + (uint32_t)__builtin_popcount(bits);
 }
 
-/* Takes the points of a block that are near and no others', as the near points from count on; returns the next number.
- */
-SIMD_INLINE uint32_t take_block(const planes_local *s, const planes_growth *g, const planes_density *density,
-                                const near_axes *axes, const near_arrays *arrays, uint32_t block, uint32_t count) {
-    const uint32_t begin = block * PLANES_LOCAL_BLOCK, rest = s->levels[g->level].count - begin;
-    const uint32_t end = begin + (rest < PLANES_LOCAL_BLOCK ? rest : PLANES_LOCAL_BLOCK);
-    for (uint32_t i = begin; i < end; i += LANES) {
-        const uint32_t valid = end - i < LANES ? (1u << (end - i)) - 1 : 255;
-        count = take_lanes(s, g, density, axes, arrays, i, valid, count);
+/* Takes the points of a block that are near and no others', as the near points from at on; returns the next number.
+   All of its points are held against the plane first: where none is near, which is often, nothing else is asked.
+   lanes: how many times LANES points it has, of which valid are points */
+SIMD_INLINE uint32_t take_block(const near_pass *pass, uint32_t block, uint32_t lanes, uint32_t valid, uint32_t at) {
+    const uint32_t begin = block * PLANES_LOCAL_BLOCK;
+    const near_axes *axes = &pass->axes;
+    simd_f distance[PLANES_LOCAL_BLOCK / LANES];
+    uint32_t near = 0;
+    for (uint32_t k = 0; k < lanes; k++) {
+        const uint32_t first = begin + k * LANES;
+        const simd_f x = simd_f_sub(simd_f_load(pass->x + first), axes->p[0]);
+        const simd_f y = simd_f_sub(simd_f_load(pass->y + first), axes->p[1]);
+        const simd_f z = simd_f_sub(simd_f_load(pass->z + first), axes->p[2]);
+        distance[k] = simd_f_sub(along(axes->n, x, y, z), axes->offset);
+        const simd_f size = simd_f_max(distance[k], simd_f_sub(simd_f_set(0), distance[k]));
+        near |= simd_f_at_most(size, axes->reach) << (k * LANES);
+    }
+    near &= valid;
+    if (near == 0) return at;
+    for (uint32_t k = 0; k < lanes; k++) {
+        const uint32_t bits = near >> (k * LANES) & 255;
+        if (bits != 0) at = take_lanes(pass, begin + k * LANES, valid >> (k * LANES) & 255, bits, distance[k], at);
+    }
+    return at;
+}
+
+/* Lists the blocks that may have points near the plane; returns how many. Room for LANES more is needed. */
+static uint32_t list_blocks(const planes_local_level *level, const near_limits *limits, uint32_t *restrict list) {
+    uint32_t count = 0;
+    for (uint32_t first = 0; first < level->groups.count; first += LANES) {
+        for (uint32_t groups = near_boxes(&level->groups, first, limits); groups != 0; groups &= groups - 1) {
+            const uint32_t block = (first + (uint32_t)__builtin_ctz(groups)) * LANES;
+            const uint32_t blocks = near_boxes(&level->blocks, block, limits);
+            simd_compress_indices(list + count, block, simd_mask(blocks));
+            count += (uint32_t)__builtin_popcount(blocks);
+        }
     }
     return count;
 }
 
 void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
-    const planes_density density = density_of(g);
-    const near_axes axes = axes_of(g, reach);
+    const near_pass pass = pass_of(s, g, reach);
     const near_limits limits = limits_of(g, reach);
-    const planes_local_level *level = &s->levels[g->level];
-    const near_arrays arrays = arrays_of(s, level);
+    const uint32_t *list = s->cell_stack, listed = list_blocks(&s->levels[g->level], &limits, s->cell_stack);
     uint32_t count = 0;
-    for (uint32_t first = 0; first < level->groups.count; first += LANES) {
-        for (uint32_t groups = near_boxes(&level->groups, first, &limits); groups != 0; groups &= groups - 1) {
-            const uint32_t block = (first + (uint32_t)__builtin_ctz(groups)) * LANES;
-            for (uint32_t blocks = near_boxes(&level->blocks, block, &limits); blocks != 0; blocks &= blocks - 1) {
-                count = take_block(s, g, &density, &axes, &arrays, block + (uint32_t)__builtin_ctz(blocks), count);
-            }
-        }
+    for (uint32_t i = 0; i < listed; i++) {
+        const uint32_t rest = pass.count - list[i] * PLANES_LOCAL_BLOCK;
+        const bool whole = rest >= PLANES_LOCAL_BLOCK;
+        count = whole ? take_block(&pass, list[i], PLANES_LOCAL_BLOCK / LANES, UINT32_MAX, count)
+                      : take_block(&pass, list[i], (rest + LANES - 1) / LANES, (1u << rest) - 1, count);
     }
     for (uint32_t i = 0; i < count && g->level > 0; i++) s->near_point[i] <<= g->level;
     s->near_count = count;
@@ -267,7 +290,6 @@ void planes_count_cells(planes_local *s, const planes_growth *g) {
     uint32_t counter[PIECE], *counters = s->cell_in;
     s->cell_beside = s->cell_in + cells;
     memset(counters, 0, 3 * (uint64_t)cells * sizeof *counters);
-    memset(s->cell_mark, 0, cells);
     for (uint32_t first = 0; first < s->near_count; first += PIECE) {
         const uint32_t rest = s->near_count - first, count = rest < PIECE ? rest : PIECE;
         find_cells(s, g, first, count, counter);
