@@ -49,6 +49,9 @@ void planes_sample_spread(planes_sample *sample, double step);
 
 /* For qsort: the least first. */
 int planes_compare_doubles(const void *a, const void *b);
+/* The median by weight: the least value that those of half of all weights, at least, do not exceed; 0: there is none.
+   weights  not negative */
+double planes_weighted_median(const double *values, const double *weights, uint32_t count);
 
 /* Directions, in bins of rho per step; all on the host. kind, resolution and min_cosine say what xyz, first and near
    are: they may be kept between calls. */

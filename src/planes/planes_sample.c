@@ -57,3 +57,15 @@ int planes_compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
+
+double planes_weighted_median(const double *values, const double *weights, uint32_t count) {
+    double all = 0, median = INFINITY;
+    for (uint32_t i = 0; i < count; i++) all += weights[i];
+    for (uint32_t i = 0; i < count; i++) {
+        double below = 0;
+        if (!(values[i] < median)) continue;
+        for (uint32_t k = 0; k < count; k++) below += values[k] <= values[i] ? weights[k] : 0;
+        if (below > 0 && 2 * below >= all) median = values[i];
+    }
+    return isfinite(median) ? median : 0;
+}

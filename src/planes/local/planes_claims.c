@@ -111,41 +111,25 @@ double planes_owned_points(const planes_local *s) {
     return points;
 }
 
-/* What the points of each plane gain over points of no plane, nats; returns the sum. */
-static double sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
-    double all = 0;
+/* What the points of each plane gain over points of no plane, nats. */
+static void sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
     memset(gains, 0, s->plane_count * sizeof *gains);
     for (uint32_t i = 0; i < s->sample->count; i++) {
-        if (s->owner[i] < 0) continue;
-        const double gain = (double)s->likelihood[i] - s->background;
-        gains[s->owner[i]] += gain;
-        all += gain;
+        if (s->owner[i] >= 0) gains[s->owner[i]] += (double)s->likelihood[i] - s->background;
     }
-    return all;
-}
-
-/* The least noise that the planes of half of all weights, at least, do not exceed. */
-static double middle_noise_by(const planes_local *s, const double weights[PLANES_LOCAL_MAX], double all) {
-    double best = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) {
-        const double noise = s->planes[i].noise;
-        double below = 0;
-        for (uint32_t k = 0; k < s->plane_count; k++) {
-            if (s->planes[k].noise <= noise) below += weights[k];
-        }
-        if (2 * below >= all && (best <= 0 || noise < best)) best = noise;
-    }
-    return best;
 }
 
 /* The noise of the plane that has the middle point; but a thick one with most points, which hardly explains them, has
    no say: then that of the plane with the middle of what is gained. */
 double planes_middle_noise(const planes_local *s) {
-    double weights[PLANES_LOCAL_MAX], all = 0;
-    for (uint32_t i = 0; i < s->plane_count; i++) all += weights[i] = (double)s->planes[i].count;
-    const double by_points = middle_noise_by(s, weights, all);
-    all = sum_gains(s, weights);
-    const double by_gains = middle_noise_by(s, weights, all);
+    double noises[PLANES_LOCAL_MAX], weights[PLANES_LOCAL_MAX];
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        noises[i] = s->planes[i].noise;
+        weights[i] = (double)s->planes[i].count;
+    }
+    const double by_points = planes_weighted_median(noises, weights, s->plane_count);
+    sum_gains(s, weights);
+    const double by_gains = planes_weighted_median(noises, weights, s->plane_count);
     return by_points <= FAR_THICKER * by_gains ? by_points : by_gains;
 }
 

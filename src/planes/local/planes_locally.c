@@ -223,21 +223,12 @@ static bool tells_noise(const planes_local_plane *plane, noise_tellers of) {
 
 /* The noise of the plane that has the middle point of all that these planes have; 0: there is none. */
 static double middle_noise(const planes_local_found *found, noise_tellers of) {
-    double points = 0, best = 0;
+    double noises[PLANES_LOCAL_MAX], weights[PLANES_LOCAL_MAX];
     for (uint32_t i = 0; i < found->count; i++) {
-        points += tells_noise(&found->planes[i], of) ? found->planes[i].count : 0;
+        noises[i] = found->planes[i].noise;
+        weights[i] = tells_noise(&found->planes[i], of) ? found->planes[i].count : 0;
     }
-    for (uint32_t i = 0; i < found->count; i++) {
-        const double noise = found->planes[i].noise;
-        double below = 0;
-        if (!tells_noise(&found->planes[i], of)) continue;
-        for (uint32_t k = 0; k < found->count; k++) {
-            const planes_local_plane *other = &found->planes[k];
-            below += tells_noise(other, of) && other->noise <= noise ? other->count : 0;
-        }
-        if (2 * below >= points && (best <= 0 || noise < best)) best = noise;
-    }
-    return best;
+    return planes_weighted_median(noises, weights, found->count);
 }
 
 /* What is said of the cloud is the noise of all its planes; what is still to be found has that of those that grew. */
