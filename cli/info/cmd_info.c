@@ -132,8 +132,8 @@ static int describe_points(session *s, info_facts *f, info_points *points, const
     f->is_las = mote_cloud_las_facts(f->cloud, &f->las);
     mote_status status = find_format(s, f, &info);
     if (status == MOTE_OK) status = look_at_file(s, f, &info, s->options.hash);
+    if (status == MOTE_OK) status = mote_cloud_check(f->cloud);
     if (status != MOTE_OK) return session_fail(s, status, true);
-    if (mote_cloud_check(f->cloud) != MOTE_OK) return session_fail(s, MOTE_ERROR_IO, true);
     progress_clear(&s->bar);
     if (json != NULL) {
         info_print_json(f, json);
