@@ -39,7 +39,7 @@ typedef struct facing_grid {
 } facing_grid;
 
 #define KEY_BITS      21 /* of a cell's place along an axis */
-#define SLOTS_IN_LINE 8  /* of the table: cells of so many places along x */
+#define SLOTS_IN_LINE 8  /* of the table, 32 bytes: where cells of so many places along x are, one after the other */
 
 static uint64_t key_of(const int64_t at[3]) {
     const uint64_t mask = (1u << KEY_BITS) - 1;

@@ -14,7 +14,7 @@
 #define SHARE          0.7 /* of its part of the points, a plane has in a sample */
 #define THIN           0.5 /* of the points, a sample has: small planes have too few of them to tell a curve */
 #define MAX_ROUNDS     3
-#define MIN_FREED      0.02 /* of the points, a round frees, or the next one would look at nearly the same */
+#define MIN_FREED      0.02 /* of the points, a round takes: after fewer, the next one would see nearly the same */
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
@@ -145,8 +145,8 @@ static mote_status find_more(planes_run *run, bool *more) {
     return status;
 }
 
-/* Whether the planes of the vote are about as thick as each other. A stand of steps is thicker than its ground, which
-   tells that what is noise there is steps here. */
+/* Whether the planes of the vote are about as thick as each other. Where a stand of steps was taken for a slope, it is
+   thicker than the ground beside it, and what looks like its noise are the steps. */
 static bool have_one_noise(const planes_run *run) {
     double least = INFINITY, most = 0;
     for (uint32_t i = 0; i < run->found_count; i++) {
