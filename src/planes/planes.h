@@ -80,6 +80,7 @@ typedef struct planes_scale {
     double typical;    /* distance of points to the centre, root of the mean square */
     double resolution; /* of the source's own positions */
     double step;       /* that coordinates of all three axes are multiples of; 0: there is none */
+    double steps[3];   /* that those of each axis are rounded to */
     bool flat;         /* noise could be measured */
     double noise;
     double spacing;

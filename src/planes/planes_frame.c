@@ -232,15 +232,19 @@ static double step_of_axis(const stray_sample *sample, uint32_t looked, int k, d
    (Where only one or two have it, as in a raster of heights, planes across them are as exact as the other axis.) */
 static void measure_resolution(planes_run *run, const stray_sample *sample, uint32_t looked) {
     const planes_frame *frame = &run->points->frame;
-    double max = frame->step, step = INFINITY;
+    double of_type[3], max = frame->step, step = INFINITY;
     for (int k = 0; k < 3; k++) {
         const double largest = fabs(frame->centre[k]) + run->scale.radius * frame->step;
         double error;
-        max = fmax(max, axis_resolution(run->points->cloud, mote_axis_names[k], largest, &error));
+        of_type[k] = axis_resolution(run->points->cloud, mote_axis_names[k], largest, &error);
+        max = fmax(max, of_type[k]);
         if (step > 0) step = fmin(step, step_of_axis(sample, looked, k, error));
     }
     run->scale.step = step > 2 * max ? step * frame->inverse : 0;
     run->scale.resolution = fmax(max, step) * frame->inverse;
+    for (int k = 0; k < 3; k++) {
+        run->scale.steps[k] = run->scale.step > 0 ? run->scale.step : of_type[k] * frame->inverse;
+    }
 }
 
 /* How far points are from the centre, of a sample of those in the lattice. */

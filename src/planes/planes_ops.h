@@ -43,9 +43,9 @@ void planes_sample_free(mote_context *ctx, planes_sample *sample);
 /* Points in one place, which follow each other in the order, become one: a scanner may write the same for all that it
    did not see. */
 void planes_sample_drop_copies(planes_sample *sample);
-/* Spreads points whose coordinates are multiples of a step evenly within it, each by a hash of its place: a plane of
-   noise then has noise, and no layers. */
-void planes_sample_spread(planes_sample *sample, double step);
+/* Spreads points whose coordinates on each axis are rounded to a step evenly within it, each by a hash of its place: a
+   plane of noise then has noise, and no layers. 0: the axis stays. */
+void planes_sample_spread(planes_sample *sample, const double steps[3]);
 
 /* For qsort: the least first. */
 int planes_compare_doubles(const void *a, const void *b);

@@ -42,13 +42,13 @@ void planes_sample_drop_copies(planes_sample *sample) {
     sample->count = kept;
 }
 
-void planes_sample_spread(planes_sample *sample, double step) {
+void planes_sample_spread(planes_sample *sample, const double steps[3]) {
     float *const axes[3] = {sample->x, sample->y, sample->z};
     for (uint32_t i = 0; i < sample->count; i++) {
         const uint64_t hash = mote_hash_pair(sample->place[i], SPREAD);
         for (int k = 0; k < 3; k++) {
             const double share = (double)(hash >> (21 * k) & 0x1FFFFF) / 0x200000 - 0.5;
-            axes[k][i] += (float)rint(share * step);
+            axes[k][i] += (float)rint(share * steps[k]);
         }
     }
 }

