@@ -65,8 +65,7 @@ void planes_footprint_free_cpu(planes_cpu *p);
 mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
                                    const planes_footprint_params *footprint_params, planes_component **components,
                                    uint64_t *count);
-mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
-                               const int32_t *labels);
+mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count);
 mote_status planes_outline_cpu(planes_points *points, const planes_outlining *how, planes_corner **corners,
                                uint64_t *count);
 

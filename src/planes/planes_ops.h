@@ -118,6 +118,7 @@ typedef struct planes_component {
     uint32_t number; /* what the backend knows it by; ascends with plane, then with the first core cell by v, u */
     uint64_t points;
     uint64_t area; /* cells, times PLANES_CELL_WHOLE */
+    int32_t label; /* what relabel gives its points; -1: none */
 } planes_component;
 
 /* Which points of planes are listed. */
@@ -160,11 +161,11 @@ typedef struct mote_planes_ops {
                              const planes_footprint_params *footprint_params, planes_component **components,
                              uint64_t *count);
 
-    /* 5. Gives the points of each component that the last footprint listed, since which labels are as they were, the
-       label of that place; all other points have none then. From now on the odds of its cell (planes_odds_at) are kept
-       of a point, and no more whether it is free. */
-    mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count,
-                           const int32_t *labels);
+    /* 5. Gives the points of each component that the last footprint listed, since which labels are as they were, its
+       label; all other points have none then. From now on the odds of its cell (planes_odds_at) are kept of a point,
+       and no more whether it is free.
+       components  [count] in any order */
+    mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count);
 
     /* 6. Points of planes, in any order; none that is inside its plane's polygon, if there are polygons. *corners is
        from mote_alloc, for the caller to free. */

@@ -127,6 +127,7 @@ static __global__ void list_components(planes_grid g, bool by_plane, uint32_t nu
     component.plane = by_plane ? (uint32_t)i : planes_grid_plane(&g, (uint32_t)i);
     component.points = points[i];
     component.area = area[i];
+    component.label = -1;
     const unsigned long long at = atomicAdd(list.found, 1ull);
     if (at < list.capacity) list.components[at] = component;
 }

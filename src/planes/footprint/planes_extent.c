@@ -29,26 +29,11 @@ typedef struct planes_footprint {
     uint64_t count;
 } planes_footprint;
 
+/* The most points first. */
 static int compare_components(const void *a, const void *b) {
-    const planes_component *x = *(const planes_component *const *)a, *y = *(const planes_component *const *)b;
+    const planes_component *x = a, *y = b;
     if (x->points != y->points) return x->points > y->points ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-/* Ranks the components with enough points, the most points first; returns how many become planes.
-   ranked  [parts] out
-   label   [parts] out, the place of each among them; -1: one too many */
-static uint32_t rank_components(const planes_run *run, const planes_footprint *footprint,
-                                const planes_component **ranked, int32_t *label) {
-    const uint32_t max = run->params.max_planes > 0 ? run->params.max_planes : MOTE_PLANES_MAX;
-    const uint32_t kept = footprint->count < max ? (uint32_t)footprint->count : max;
-    for (uint64_t i = 0; i < footprint->count; i++) {
-        ranked[i] = &footprint->components[i];
-        label[i] = -1;
-    }
-    qsort((void *)ranked, footprint->count, sizeof *ranked, compare_components);
-    for (uint32_t i = 0; i < kept; i++) label[ranked[i] - footprint->components] = (int32_t)i;
-    return kept;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* ---- world coordinates */
@@ -127,7 +112,7 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
 /* ---- the last fit */
 
 /* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
-static mote_status weigh(planes_run *run, const planes_component *const *component, const planes_sums *sums,
+static mote_status weigh(planes_run *run, const planes_component *component, const planes_sums *sums,
                          const double *tolerance, uint32_t count, planes_mixture *mixtures, planes_sums *weighted,
                          planes_fit *fits) {
     for (uint32_t i = 0; i < count; i++) {
@@ -137,7 +122,7 @@ static mote_status weigh(planes_run *run, const planes_component *const *compone
     const planes_assignment how = {NULL, mixtures, count, weighted, NULL};
     MOTE_TRY(run->ops->assign(run->points, &how));
     for (uint32_t i = 0; i < count; i++) {
-        const planes_fit next = planes_fit_found(&run->found[component[i]->plane], &weighted[i]);
+        const planes_fit next = planes_fit_found(&run->found[component[i].plane], &weighted[i]);
         const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
         if (!next.valid || weight < MIN_WEIGHT * (double)sums[i].count) continue;
         /* All its points were within the tolerance: a plane that is farther from them has gone over to others. */
@@ -150,7 +135,7 @@ static mote_status weigh(planes_run *run, const planes_component *const *compone
 }
 
 /* fits: in, of sums; out. */
-static mote_status fit_likely(planes_run *run, const planes_component *const *component, const planes_sums *sums,
+static mote_status fit_likely(planes_run *run, const planes_component *component, const planes_sums *sums,
                               const double *tolerance, uint32_t count, planes_fit *fits) {
     mote_context *ctx = run->ctx;
     planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
@@ -166,7 +151,7 @@ static mote_status fit_likely(planes_run *run, const planes_component *const *co
 
 /* ---- all of it */
 
-static mote_status make_answer(planes_run *run, const planes_component *const *component, mote_planes *out) {
+static mote_status make_answer(planes_run *run, const planes_component *component, mote_planes *out) {
     mote_context *ctx = run->ctx;
     planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
     planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
@@ -179,13 +164,13 @@ static mote_status make_answer(planes_run *run, const planes_component *const *c
             ? run->ops->assign(run->points, &how)
             : MOTE_ERROR_MEMORY;
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        fits[i] = planes_fit_found(&run->found[component[i]->plane], &sums[i]);
-        if (!fits[i].valid) fits[i] = run->found[component[i]->plane].fit;
-        tolerance[i] = planes_tolerance_of(run, &run->found[component[i]->plane]);
+        fits[i] = planes_fit_found(&run->found[component[i].plane], &sums[i]);
+        if (!fits[i].valid) fits[i] = run->found[component[i].plane].fit;
+        tolerance[i] = planes_tolerance_of(run, &run->found[component[i].plane]);
     }
     if (status == MOTE_OK && out->count > 0) status = fit_likely(run, component, sums, tolerance, out->count, fits);
     for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        describe(run, &run->found[component[i]->plane], component[i], &fits[i], sums[i].count, &out->planes[i]);
+        describe(run, &run->found[component[i].plane], &component[i], &fits[i], sums[i].count, &out->planes[i]);
         out->facts.labelled += sums[i].count;
     }
     if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
@@ -213,17 +198,15 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
     return dropped;
 }
 
+/* Ranks components; their points have the place of each among them, but for those that are too many. */
 static mote_status choose_components(planes_run *run, const planes_footprint *footprint, mote_planes *out) {
-    mote_context *ctx = run->ctx;
-    int32_t *label = mote_alloc(ctx, footprint->count * sizeof *label, "planes parts");
-    const planes_component **ranked = mote_alloc(ctx, footprint->count * sizeof *ranked, "planes parts");
-    mote_status status = label != NULL && ranked != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) out->count = rank_components(run, footprint, ranked, label);
-    if (status == MOTE_OK) status = run->ops->relabel(run->points, footprint->components, footprint->count, label);
-    if (status == MOTE_OK) status = make_answer(run, ranked, out);
-    mote_free(ctx, label);
-    mote_free(ctx, (void *)ranked);
-    return status;
+    const uint32_t max = run->params.max_planes > 0 ? run->params.max_planes : MOTE_PLANES_MAX;
+    planes_component *ranked = footprint->components;
+    out->count = footprint->count < max ? (uint32_t)footprint->count : max;
+    if (footprint->count > 0) qsort(ranked, footprint->count, sizeof *ranked, compare_components);
+    for (uint32_t i = 0; i < out->count; i++) ranked[i].label = (int32_t)i;
+    MOTE_TRY(run->ops->relabel(run->points, ranked, footprint->count));
+    return make_answer(run, ranked, out);
 }
 
 #define MAX_DOUBLINGS 24 /* then a cell is as large as the lattice */

@@ -178,15 +178,14 @@ static void relabel_block(planes_cpu *p, uint32_t b, const int32_t *label_of) {
     }
 }
 
-mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
-                               const int32_t *labels) {
+mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count) {
     planes_cpu *p = planes_on_cpu(points);
     mote_context *ctx = points->ctx;
     const uint64_t numbers = p->by_plane ? p->grid.planes : p->grid.cells;
     int32_t *label_of = mote_alloc(ctx, numbers * sizeof *label_of, "planes cells");
     if (label_of == NULL) return MOTE_ERROR_MEMORY;
     memset(label_of, 0xFF, numbers * sizeof *label_of);
-    for (uint64_t i = 0; i < count; i++) label_of[components[i].number] = labels[i];
+    for (uint64_t i = 0; i < count; i++) label_of[components[i].number] = components[i].label;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) relabel_block(p, (uint32_t)b, label_of);
     mote_free(ctx, label_of);
