@@ -4,8 +4,6 @@
 #include "planes/planes_cuda.h"
 
 #define THREADS 256u
-#define WARPS   (THREADS / CUDA_WARP)
-#define PIECE   256u /* consecutive points of a warp */
 
 typedef struct labelled {
     const planes_cuda_point *points;
@@ -44,25 +42,12 @@ static __device__ void lower_together(planes_bounds *bounds, const planes_bounds
 }
 
 static __global__ void find_bounds(labelled l, planes_bounds *bounds) {
-    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int32_t label = i < l.count ? l.label[i] : -1;
     planes_bounds mine = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
-    int32_t now = -1;
-    for (uint64_t i = first + threadIdx.x % CUDA_WARP; i < first + PIECE && i < l.count; i += CUDA_WARP) {
-        const int32_t label = l.label[i];
-        uint32_t cell[2];
-        if (label < 0) continue;
-        if (label != now) {
-            if (now >= 0) lower(&bounds[now], &mine);
-            memset(&mine, 0xFF, sizeof mine);
-            now = label;
-        }
-        cell_at(&l, i, label, cell);
-        for (int k = 0; k < 2; k++) {
-            mine.low[k] = min(mine.low[k], cell[k]);
-            mine.not_high[k] = min(mine.not_high[k], ~cell[k]);
-        }
-    }
-    lower_together(bounds, &mine, now);
+    if (label >= 0) cell_at(&l, i, label, mine.low);
+    for (int k = 0; k < 2 && label >= 0; k++) mine.not_high[k] = ~mine.low[k];
+    lower_together(bounds, &mine, label);
 }
 
 /* ---- points of cells */
@@ -142,7 +127,7 @@ static mote_status measure_bounds(planes_cuda *p, planes_bounds *host) {
     planes_bounds *bounds = (planes_bounds *)cuda_alloc(gpu, bytes, "planes cells");
     mote_status status = bounds != NULL ? cuda_fill(gpu, bounds, 0xFF, bytes) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, find_bounds, cuda_blocks(p->base.count, WARPS * PIECE), THREADS, labelled_of(p), bounds);
+        CUDA_LAUNCH(gpu, find_bounds, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), bounds);
         status = cuda_launched(gpu, "bounds of cells");
     }
     if (status == MOTE_OK) status = cuda_download(gpu, host, bounds, bytes);
