@@ -118,6 +118,14 @@ static inline double planes_one_structure(const planes_growth *growth) {
     return 0.15 + 3 * sqrt(2 * cells) / growth->count;
 }
 
+/* Notes why a growth comes to nothing; false. */
+static inline bool growth_refuse(planes_growth *growth, mote_planes_reason reason, double value, double limit) {
+    growth->reason = reason;
+    growth->value = value;
+    growth->limit = limit;
+    return false;
+}
+
 /* A plane that stands. */
 typedef struct planes_local_plane {
     double normal[3], offset, centroid[3];
