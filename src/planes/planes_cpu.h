@@ -41,6 +41,12 @@ static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b)
     return rest < PLANES_BLOCK ? rest : PLANES_BLOCK;
 }
 
+/* The block behind the last of group g. */
+static inline uint32_t planes_group_end(const planes_cpu *points, uint32_t g) {
+    const uint32_t end = (g + 1) * PLANES_GROUP;
+    return end < points->block_count ? end : points->block_count;
+}
+
 /* The least label above that one; -1 if there is none. For all labels in turn, from -1 on. */
 static inline int32_t planes_next_label(const int32_t *label, uint32_t count, int32_t last) {
     uint32_t min = UINT32_MAX;

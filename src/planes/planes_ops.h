@@ -47,6 +47,8 @@ void planes_sample_drop_copies(planes_sample *sample);
    noise then has noise, and no layers. */
 void planes_sample_spread(planes_sample *sample, double step);
 
+/* The smallest and the largest of some values. */
+void planes_find_ends(const float *values, uint32_t count, float *low, float *high);
 /* For qsort: the least first. */
 int planes_compare_doubles(const void *a, const void *b);
 /* The median by weight: the least value that those of half of all weights, at least, do not exceed; 0: there is none.

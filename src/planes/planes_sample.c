@@ -1,9 +1,11 @@
 #include <math.h>
 
 #include "math/hash.h"
+#include "math/simd.h"
 #include "planes/planes.h"
 
 #define SPREAD 11u /* key of the hash: no other step draws by it */
+#define LANES  8u
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample) {
     const uint64_t storage = ((uint64_t)capacity + 7) / 8 * 8;
@@ -50,6 +52,22 @@ void planes_sample_spread(planes_sample *sample, double step) {
             const double share = (double)(hash >> (21 * k) & 0x1FFFFF) / 0x200000 - 0.5;
             axes[k][i] += (float)rint(share * step);
         }
+    }
+}
+
+void planes_find_ends(const float *values, uint32_t count, float *low, float *high) {
+    simd_f min = simd_f_set(INFINITY), max = simd_f_set(-INFINITY);
+    uint32_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const simd_f value = simd_f_load(values + i);
+        min = simd_f_min(min, value);
+        max = simd_f_max(max, value);
+    }
+    *low = simd_f_reduce_min(min);
+    *high = simd_f_reduce_max(max);
+    for (; i < count; i++) {
+        *low = values[i] < *low ? values[i] : *low;
+        *high = values[i] > *high ? values[i] : *high;
     }
 }
 

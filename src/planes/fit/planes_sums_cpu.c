@@ -224,13 +224,6 @@ static void join_sums(mote_context *ctx, const block_work *work, uint32_t count,
     }
 }
 
-static uint32_t first_of_group(int64_t g) { return (uint32_t)g * PLANES_GROUP; }
-
-static uint32_t end_of_group(const planes_cpu *p, int64_t g) {
-    const uint32_t end = first_of_group(g) + PLANES_GROUP;
-    return end < p->block_count ? end : p->block_count;
-}
-
 static mote_status sum_nearest(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
@@ -239,7 +232,8 @@ static mote_status sum_nearest(planes_points *points, const planes_plane *planes
     for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
         block_work *mine = &work[mote_thread_number()];
         mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 3.0f, mine->of_group);
-        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) sum_block(p, planes, b, mine);
+        for (uint32_t b = (uint32_t)g * PLANES_GROUP; b < planes_group_end(p, (uint32_t)g); b++)
+            sum_block(p, planes, b, mine);
     }
     join_sums(points->ctx, work, count, sums);
     free_work(points->ctx, work);
@@ -289,7 +283,8 @@ static mote_status label_nearest(planes_points *points, const planes_plane *plan
     for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
         block_work *mine = &work[mote_thread_number()];
         mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 1.0f, mine->of_group);
-        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) found += label_block(p, planes, b, mine);
+        for (uint32_t b = (uint32_t)g * PLANES_GROUP; b < planes_group_end(p, (uint32_t)g); b++)
+            found += label_block(p, planes, b, mine);
     }
     free_work(points->ctx, work);
     p->free_count = *free_points = found;

@@ -251,8 +251,6 @@ void planes_take_near(planes_local *search, const planes_growth *growth, double 
 /* Lays the grid around the points that are near; cells become larger where the scratch has not enough. False: no point
    is near. */
 bool planes_lay_grid(const planes_local *search, planes_growth *growth);
-/* The smallest and the largest of some values. */
-void planes_find_ends(const float *values, uint32_t count, float *low, float *high);
 /* Counts the near points of each cell. */
 void planes_count_cells(planes_local *search, const planes_growth *growth);
 
