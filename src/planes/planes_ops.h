@@ -40,6 +40,14 @@ typedef struct planes_sample {
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample);
 void planes_sample_free(mote_context *ctx, planes_sample *sample);
+/* A point of one sample becomes that of another, or of itself. */
+static inline void planes_sample_copy(planes_sample *to, uint32_t at, const planes_sample *from, uint32_t i) {
+    to->x[at] = from->x[i];
+    to->y[at] = from->y[i];
+    to->z[at] = from->z[i];
+    to->normal[at] = from->normal[i];
+    to->place[at] = from->place[i];
+}
 /* Points in one place, which follow each other in the order, become one: a scanner may write the same for all that it
    did not see. */
 void planes_sample_drop_copies(planes_sample *sample);

@@ -426,11 +426,7 @@ void refine_drop_claimed(refine_job *job) {
     planes_sample *s = &job->free;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        s->x[kept] = s->x[i];
-        s->y[kept] = s->y[i];
-        s->z[kept] = s->z[i];
-        s->normal[kept] = s->normal[i];
-        s->place[kept] = s->place[i];
+        planes_sample_copy(s, kept, s, i);
         kept += job->claimed[i] == 0;
     }
     memset(job->claimed, 0, s->count);
