@@ -314,12 +314,11 @@ static uint32_t take_voters(const refine_job *job, planes_sample *near, const pl
 }
 
 /* Where a point counts: bins from 1 to 2 · bins, what is outside in the one before and the one behind. x y z: from the
-   pivot. Without branches, so that it becomes vectors. */
+   pivot. Without branches, and cut as whole numbers, so that it becomes vectors. */
 static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
-    const float end = 2.0f * bins + 1.0f;
     const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
-    const float below_end = rho < end ? rho : end, cut = below_end > -1.0f ? below_end : -1.0f;
-    return (uint32_t)(int32_t)(cut + 1.0f);
+    const int32_t row = (int32_t)(rho + 1.0f), behind = (int32_t)(2.0f * bins) + 1, cut = row < behind ? row : behind;
+    return (uint32_t)(cut > 0 ? cut : 0);
 }
 
 /* Two counters of each row, for voters that follow each other are often in one. */
