@@ -22,6 +22,7 @@
 #define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
 #define PLANES_MAX_BENDS    12.0  /* nats, where nothing else is known of the cloud */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
+#define PLANES_PATCH_REACH  2.5   /* the same of a patch */
 
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {
@@ -238,6 +239,14 @@ typedef struct planes_local {
     uint32_t aside_count;
     planes_bodies sheets; /* what is flat, but thicker than planes are, once their noise is known */
 } planes_local;
+
+/* Whether a point of the sample is within reach of a plane through a place. */
+static inline bool planes_is_on(const planes_local *search, const double normal[3], const double at[3], double reach,
+                                uint32_t point) {
+    const planes_sample *p = search->sample;
+    const double away[3] = {(double)p->x[point] - at[0], (double)p->y[point] - at[1], (double)p->z[point] - at[2]};
+    return fabs(planes_dot(normal, away)) <= reach;
+}
 
 /* ---- planes_windows.c */
 
