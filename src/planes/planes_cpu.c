@@ -135,46 +135,29 @@ static mote_status gather_points(planes_cpu *p) {
     return MOTE_OK;
 }
 
-static planes_box box_of(const planes_cpu *p, uint32_t b) {
+/* The box of points that follow each other. */
+static planes_box box_of(const planes_cpu *p, uint64_t first, uint64_t most) {
     const float *axes[3] = {p->x, p->y, p->z};
-    const uint32_t first = b * PLANES_BLOCK, count = planes_block_points(p, b);
-    planes_box block;
+    const uint64_t rest = p->base.count - first;
+    planes_box box;
     for (int k = 0; k < 3; k++) {
-        const float *at = axes[k] + first;
-        float low = at[0], high = at[0];
-        for (uint32_t i = 1; i < count; i++) {
-            low = at[i] < low ? at[i] : low;
-            high = at[i] > high ? at[i] : high;
-        }
-        block.middle[k] = 0.5f * (low + high);
-        block.half[k] = 0.5f * (high - low);
+        float low, high;
+        planes_find_ends(axes[k] + first, (uint32_t)(rest < most ? rest : most), &low, &high);
+        box.middle[k] = 0.5f * (low + high);
+        box.half[k] = 0.5f * (high - low);
     }
-    return block;
-}
-
-/* The box of a group of blocks. */
-static planes_box group_of(const planes_cpu *p, uint32_t g) {
-    const uint32_t first = g * PLANES_GROUP, rest = p->block_count - first;
-    const uint32_t last = first + (rest < PLANES_GROUP ? rest : PLANES_GROUP);
-    planes_box group;
-    for (int k = 0; k < 3; k++) {
-        float low = INFINITY, high = -INFINITY;
-        for (uint32_t b = first; b < last; b++) {
-            low = fminf(low, p->blocks[b].middle[k] - p->blocks[b].half[k]);
-            high = fmaxf(high, p->blocks[b].middle[k] + p->blocks[b].half[k]);
-        }
-        group.middle[k] = 0.5f * (low + high);
-        group.half[k] = 0.5f * (high - low);
-    }
-    return group;
+    return box;
 }
 
 static void make_blocks(planes_cpu *p) {
     p->block_count = (uint32_t)(((uint64_t)p->base.count + PLANES_BLOCK - 1) / PLANES_BLOCK);
     p->group_count = (p->block_count + PLANES_GROUP - 1) / PLANES_GROUP;
 #pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
-    for (int64_t b = 0; b < (int64_t)p->block_count; b++) p->blocks[b] = box_of(p, (uint32_t)b);
-    for (uint32_t g = 0; g < p->group_count; g++) p->groups[g] = group_of(p, g);
+    for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
+        const uint32_t first = (uint32_t)g * PLANES_GROUP, end = planes_group_end(p, (uint32_t)g);
+        for (uint32_t b = first; b < end; b++) p->blocks[b] = box_of(p, (uint64_t)b * PLANES_BLOCK, PLANES_BLOCK);
+        p->groups[g] = box_of(p, (uint64_t)first * PLANES_BLOCK, PLANES_GROUP * PLANES_BLOCK);
+    }
 }
 
 static mote_status make_arrays(planes_cpu *p) {

@@ -35,17 +35,34 @@ typedef struct planes_cpu {
 
 static inline planes_cpu *planes_on_cpu(planes_points *points) { return (planes_cpu *)(void *)points; }
 
-/* How many points block b has. */
-static inline uint32_t planes_block_points(const planes_cpu *points, uint32_t b) {
-    const uint32_t rest = points->base.count - b * PLANES_BLOCK;
-    return rest < PLANES_BLOCK ? rest : PLANES_BLOCK;
+/* The points of a block. */
+typedef struct planes_block {
+    uint32_t count;
+    const float *x, *y, *z;
+    const uint32_t *normal; /* NULL: none */
+    int32_t *label;
+    uint8_t *free_points; /* as planes_cpu has them */
+} planes_block;
+
+static inline planes_block planes_block_at(const planes_cpu *p, uint32_t b) {
+    const uint64_t first = (uint64_t)b * PLANES_BLOCK, rest = p->base.count - first;
+    const planes_block block = {
+        (uint32_t)(rest < PLANES_BLOCK ? rest : PLANES_BLOCK), p->x + first,     p->y + first,          p->z + first,
+        p->normal != NULL ? p->normal + first : NULL,          p->label + first, p->free_points + first};
+    return block;
+}
+
+/* The block behind the last of group g. */
+static inline uint32_t planes_group_end(const planes_cpu *points, uint32_t g) {
+    const uint32_t end = (g + 1) * PLANES_GROUP;
+    return end < points->block_count ? end : points->block_count;
 }
 
 /* The least label above that one; -1 if there is none. For all labels in turn, from -1 on. */
-static inline int32_t planes_next_label(const int32_t *label, uint32_t count, int32_t last) {
+static inline int32_t planes_next_label(const planes_block *block, int32_t last) {
     uint32_t min = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t above = (uint32_t)label[i] - (uint32_t)(last + 1); /* of those below it, very large */
+    for (uint32_t i = 0; i < block->count; i++) {
+        const uint32_t above = (uint32_t)block->label[i] - (uint32_t)(last + 1); /* of those below it, very large */
         min = above < min ? above : min;
     }
     return min <= INT32_MAX ? last + 1 + (int32_t)min : -1;
@@ -65,8 +82,7 @@ void planes_footprint_free_cpu(planes_cpu *p);
 mote_status planes_find_components(mote_context *ctx, const planes_grid *g,
                                    const planes_footprint_params *footprint_params, planes_component **components,
                                    uint64_t *count);
-mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
-                               const int32_t *labels);
+mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count);
 mote_status planes_outline_cpu(planes_points *points, const planes_outlining *how, planes_corner **corners,
                                uint64_t *count);
 

@@ -89,8 +89,7 @@ mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes
 void planes_footprint_free_cuda(planes_cuda *p);
 /* Finds the connected components of p->cover, whose cells are counted, and lists those of at least min points. */
 mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_component **components, uint64_t *count);
-mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count,
-                                const int32_t *labels);
+mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count);
 mote_status planes_outline_cuda(planes_points *points, const planes_outlining *how, planes_corner **corners,
                                 uint64_t *count);
 

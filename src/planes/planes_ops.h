@@ -40,6 +40,14 @@ typedef struct planes_sample {
 
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample);
 void planes_sample_free(mote_context *ctx, planes_sample *sample);
+/* A point of one sample becomes that of another, or of itself. */
+static inline void planes_sample_copy(planes_sample *to, uint32_t at, const planes_sample *from, uint32_t i) {
+    to->x[at] = from->x[i];
+    to->y[at] = from->y[i];
+    to->z[at] = from->z[i];
+    to->normal[at] = from->normal[i];
+    to->place[at] = from->place[i];
+}
 /* Points in one place, which follow each other in the order, become one: a scanner may write the same for all that it
    did not see. */
 void planes_sample_drop_copies(planes_sample *sample);
@@ -47,6 +55,8 @@ void planes_sample_drop_copies(planes_sample *sample);
    plane of noise then has noise, and no layers. 0: the axis stays. */
 void planes_sample_spread(planes_sample *sample, const double steps[3]);
 
+/* The smallest and the largest of some values. */
+void planes_find_ends(const float *values, uint32_t count, float *low, float *high);
 /* For qsort: the least first. */
 int planes_compare_doubles(const void *a, const void *b);
 /* The median by weight: the least value that those of half of all weights, at least, do not exceed; 0: there is none.
@@ -118,6 +128,7 @@ typedef struct planes_component {
     uint32_t number; /* what the backend knows it by; ascends with plane, then with the first core cell by v, u */
     uint64_t points;
     uint64_t area; /* cells, times PLANES_CELL_WHOLE */
+    int32_t label; /* what relabel gives its points; -1: none */
 } planes_component;
 
 /* Which points of planes are listed. */
@@ -160,11 +171,11 @@ typedef struct mote_planes_ops {
                              const planes_footprint_params *footprint_params, planes_component **components,
                              uint64_t *count);
 
-    /* 5. Gives the points of each component that the last footprint listed, since which labels are as they were, the
-       label of that place; all other points have none then. From now on the odds of its cell (planes_odds_at) are kept
-       of a point, and no more whether it is free. */
-    mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count,
-                           const int32_t *labels);
+    /* 5. Gives the points of each component that the last footprint listed, since which labels are as they were, its
+       label; all other points have none then. From now on the odds of its cell (planes_odds_at) are kept of a point,
+       and no more whether it is free.
+       components  [count] in any order */
+    mote_status (*relabel)(planes_points *points, const planes_component *components, uint64_t count);
 
     /* 6. Points of planes, in any order; none that is inside its plane's polygon, if there are polygons. *corners is
        from mote_alloc, for the caller to free. */

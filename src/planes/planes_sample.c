@@ -1,28 +1,29 @@
 #include <math.h>
 
 #include "math/hash.h"
+#include "math/simd.h"
 #include "planes/planes.h"
 
 #define SPREAD 11u /* key of the hash: no other step draws by it */
+#define LANES  8u
 
+/* One piece of memory, which begins with x. */
 mote_status planes_sample_make(mote_context *ctx, uint32_t capacity, planes_sample *sample) {
-    const uint64_t storage = ((uint64_t)capacity + 7) / 8 * 8;
+    const uint64_t storage = ((uint64_t)capacity + LANES - 1) / LANES * LANES;
     memset(sample, 0, sizeof *sample);
+    float *memory = mote_alloc(ctx, storage * (3 * sizeof *memory + 2 * sizeof(uint32_t)), "planes sample");
+    if (memory == NULL) return MOTE_ERROR_MEMORY;
     sample->capacity = capacity;
-    sample->x = mote_alloc(ctx, storage * sizeof *sample->x, "planes sample");
-    sample->y = mote_alloc(ctx, storage * sizeof *sample->y, "planes sample");
-    sample->z = mote_alloc(ctx, storage * sizeof *sample->z, "planes sample");
-    sample->normal = mote_alloc(ctx, storage * sizeof *sample->normal, "planes sample");
-    sample->place = mote_alloc(ctx, storage * sizeof *sample->place, "planes sample");
-    return mote_context_status(ctx);
+    sample->x = memory;
+    sample->y = sample->x + storage;
+    sample->z = sample->y + storage;
+    sample->normal = (uint32_t *)(void *)(sample->z + storage);
+    sample->place = sample->normal + storage;
+    return MOTE_OK;
 }
 
 void planes_sample_free(mote_context *ctx, planes_sample *sample) {
     mote_free(ctx, sample->x);
-    mote_free(ctx, sample->y);
-    mote_free(ctx, sample->z);
-    mote_free(ctx, sample->normal);
-    mote_free(ctx, sample->place);
     memset(sample, 0, sizeof *sample);
 }
 
@@ -33,11 +34,7 @@ void planes_sample_drop_copies(planes_sample *sample) {
         if (kept > 0 && sample->x[i] == sample->x[last] && sample->y[i] == sample->y[last] &&
             sample->z[i] == sample->z[last])
             continue;
-        sample->x[kept] = sample->x[i];
-        sample->y[kept] = sample->y[i];
-        sample->z[kept] = sample->z[i];
-        sample->normal[kept] = sample->normal[i];
-        sample->place[kept++] = sample->place[i];
+        planes_sample_copy(sample, kept++, sample, i);
     }
     sample->count = kept;
 }
@@ -50,6 +47,22 @@ void planes_sample_spread(planes_sample *sample, const double steps[3]) {
             const double share = (double)(hash >> (21 * k) & 0x1FFFFF) / 0x200000 - 0.5;
             axes[k][i] += (float)rint(share * steps[k]);
         }
+    }
+}
+
+void planes_find_ends(const float *values, uint32_t count, float *low, float *high) {
+    simd_f min = simd_f_set(INFINITY), max = simd_f_set(-INFINITY);
+    uint32_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        const simd_f value = simd_f_load(values + i);
+        min = simd_f_min(min, value);
+        max = simd_f_max(max, value);
+    }
+    *low = simd_f_reduce_min(min);
+    *high = simd_f_reduce_max(max);
+    for (; i < count; i++) {
+        *low = values[i] < *low ? values[i] : *low;
+        *high = values[i] > *high ? values[i] : *high;
     }
 }
 

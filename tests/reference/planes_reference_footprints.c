@@ -169,7 +169,7 @@ static uint64_t list_components(plain_cell *cells, uint64_t count, const planes_
     int64_t *place = room_for(count, sizeof *place);
     for (uint64_t i = 0; i < count; i++) area[i] = area_of(cells, count, &cells[i]);
     for (uint64_t first = 0; first < count; first++) {
-        planes_component component = {cells[0].plane, 0, 0, 0};
+        planes_component component = {cells[0].plane, 0, 0, 0, -1};
         for (uint64_t i = 0; i < count; i++) {
             if (cells[i].component != (int64_t)first) continue;
             component.points += cells[i].count;
@@ -236,24 +236,22 @@ static bool check_cover(planes_run *run, const planes_axes *axes, uint32_t plane
         return false;
     }
     fail_unless(found == count, what, "number of parts", count);
-    int32_t *new_label = room_for(count, sizeof *new_label);
     for (uint64_t i = 0; i < count; i++) {
         const bool same = theirs[i].plane == mine[i].plane && theirs[i].points == mine[i].points;
         fail_unless(same && theirs[i].area == mine[i].area, what, "part", i);
         fail_unless(i == 0 || theirs[i].number > theirs[i - 1].number, what, "order of parts", i);
-        new_label[i] = i % 3 == 1 ? -1 : (int32_t)(i % planes);
+        theirs[i].label = i % 3 == 1 ? -1 : (int32_t)(i % planes);
     }
-    assert_int_equal(run->ops->relabel(run->points, theirs, count, new_label), MOTE_OK);
+    assert_int_equal(run->ops->relabel(run->points, theirs, count), MOTE_OK);
     for (uint32_t i = 0; i < points; i++) {
         if (label[i] < 0) continue;
         const plain_cell at = cell_of(axes, label[i], &all[i]);
         const plain_cell *cell = bsearch(&at, cells, cell_count, sizeof at, compare_cells);
         assert_non_null(cell);
-        label[i] = cell->component < 0 ? -1 : new_label[cell->component];
+        label[i] = cell->component < 0 ? -1 : theirs[cell->component].label;
         odds[i] = planes_odds((uint32_t)cell->count, cell->strays);
     }
     mote_free(run->ctx, theirs);
-    free(new_label);
     free(in_bands);
     free(cells);
     free(mine);

@@ -64,20 +64,16 @@ static void measure_peak(const refine_job *job, double votes, planes_sample *nea
     }
 }
 
-/* Returns how many lead to a plane. */
-static uint32_t measure_batch(refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
-    uint32_t picked[MEASURED_BATCH];
+static void measure_batch(refine_job *job, const planes_start *starts, uint32_t count, measured *batch) {
     refine_drop_claimed(job);
-    const uint32_t some = refine_pick(job, starts, count, picked);
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (some > 1)
-    for (int64_t i = 0; i < (int64_t)some; i++) {
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (count > 1)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
         planes_sample *near = refine_pool(job);
         memset(&batch[i], 0, sizeof batch[i]);
-        batch[i].fit = refine_peak(job, &starts[picked[i]], near);
-        batch[i].number = picked[i];
-        if (batch[i].fit.valid) measure_peak(job, (double)starts[picked[i]].votes, near, &batch[i]);
+        batch[i].fit = refine_peak(job, &starts[i], near);
+        batch[i].number = (uint32_t)i;
+        if (batch[i].fit.valid) measure_peak(job, (double)starts[i].votes, near, &batch[i]);
     }
-    return some;
 }
 
 /* The densest peak first, of those of the same density the one of more votes. */
@@ -112,9 +108,9 @@ mote_status planes_measure_peaks(planes_run *run, const planes_refining *how, co
     memset(calibrated, 0, count * sizeof *calibrated);
     for (uint32_t first = 0; first < count && status == MOTE_OK; first += MEASURED_BATCH) {
         const uint32_t size = count - first < MEASURED_BATCH ? count - first : MEASURED_BATCH;
-        const uint32_t some = measure_batch(&job, starts + first, size, batch);
-        keep_own(&job, batch, some);
-        for (uint32_t i = 0; i < some; i++) {
+        measure_batch(&job, starts + first, size, batch);
+        keep_own(&job, batch, size);
+        for (uint32_t i = 0; i < size; i++) {
             calibrated[first + batch[i].number] = (planes_calibrated){batch[i].noise, batch[i].weight};
         }
     }

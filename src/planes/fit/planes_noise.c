@@ -70,9 +70,10 @@ static void sum_within(const window *w, const planes_plane *plane, planes_sums *
     }
 }
 
-/* The step between points so many scales on. */
-static uint64_t scaled(uint64_t step, uint32_t scales) {
-    for (uint32_t s = 0; s < scales; s++) step *= PLANES_WIDENING;
+/* The step between points at a scale. */
+static uint64_t step_of(uint32_t scale) {
+    uint64_t step = 1;
+    while (scale-- > 0) step *= PLANES_WIDENING;
     return step;
 }
 
@@ -92,58 +93,43 @@ static planes_flatness measure(const window *w, uint32_t which, uint64_t step, d
     return planes_window_end(&fit, step);
 }
 
-/* The windows that are not flat yet, and the scales at which they are looked at together. */
-typedef struct window_round {
-    uint32_t open_count, open[PLANES_WINDOWS];
-    uint32_t scales;
-    uint64_t step; /* between points, at the first of the scales */
-} window_round;
-
-/* Looks at open windows at the scales of a round, each until it is flat. sample: with room for one scale of all
-   windows; where few are left, it has several scales of these. */
-static mote_status look_at_windows(planes_run *run, uint32_t windows, const window_round *round, planes_sample *sample,
+/* Looks at the windows that are not flat yet, at each of some scales until they are. */
+static mote_status look_at_windows(planes_run *run, uint32_t windows, uint32_t first_scale, uint32_t end_scale,
                                    planes_flatness *found) {
-    const uint32_t looks = round->open_count * round->scales;
-    uint32_t at = 0;
-    for (uint32_t look = 0; look < looks; look++) {
-        const uint32_t which = round->open[look / round->scales];
-        const uint64_t step = scaled(round->step, look % round->scales);
-        for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
-            sample->place[at++] = planes_window_place(run->points->count, windows, which, step, i);
-        }
-    }
-    sample->count = at;
-    MOTE_TRY(run->ops->read_places(run->points, sample));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads) if (looks > MIN_SHARED)
-    for (int64_t k = 0; k < (int64_t)round->open_count; k++) {
-        const uint32_t which = round->open[k], first = (uint32_t)k * round->scales;
-        for (uint32_t scale = 0; scale < round->scales && !found[which].flat; scale++) {
-            window w;
-            take_window(sample, (first + scale) * PLANES_WINDOW, &w);
-            found[which] = measure(&w, which, scaled(round->step, scale), run->scale.resolution);
-        }
-    }
-    return MOTE_OK;
-}
-
-mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatness *found) {
-    const uint32_t all = planes_scale_count(run->points->count);
+    const uint32_t scales = end_scale - first_scale;
+    uint32_t open[PLANES_WINDOWS], count = 0;
     planes_sample sample;
-    window_round round = {0, {0}, 0, 1};
-    memset(found, 0, windows * sizeof *found);
-    mote_status status = planes_sample_make(run->ctx, windows * PLANES_WINDOW, &sample);
-    for (uint32_t done = 0; done < all && status == MOTE_OK; done += round.scales) {
-        round.open_count = 0;
-        for (uint32_t k = 0; k < windows; k++) {
-            if (!found[k].flat) round.open[round.open_count++] = k;
+    for (uint32_t k = 0; k < windows; k++) {
+        if (!found[k].flat) open[count++] = k;
+    }
+    const uint32_t looks = count * scales;
+    mote_status status = planes_sample_make(run->ctx, looks * PLANES_WINDOW, &sample);
+    for (uint32_t look = 0; look < looks && status == MOTE_OK; look++) {
+        const uint64_t step = step_of(first_scale + look % scales);
+        for (uint32_t i = 0; i < PLANES_WINDOW; i++) {
+            sample.place[sample.count++] =
+                planes_window_place(run->points->count, windows, open[look / scales], step, i);
         }
-        if (round.open_count == 0) break;
-        round.step = scaled(1, done);
-        round.scales = windows / round.open_count < all - done ? windows / round.open_count : all - done;
-        status = look_at_windows(run, windows, &round, &sample, found);
+    }
+    if (status == MOTE_OK) status = run->ops->read_places(run->points, &sample);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run->ctx->threads) if (looks > MIN_SHARED)
+    for (int64_t k = 0; k < (int64_t)count; k++) {
+        const uint32_t which = open[k], first = (uint32_t)k * scales;
+        for (uint32_t scale = 0; scale < scales && !found[which].flat && status == MOTE_OK; scale++) {
+            window w;
+            take_window(&sample, (first + scale) * PLANES_WINDOW, &w);
+            found[which] = measure(&w, which, step_of(first_scale + scale), run->scale.resolution);
+        }
     }
     planes_sample_free(run->ctx, &sample);
     return status;
+}
+
+/* Most windows are flat at the first scale: what is not is read at all others together. */
+mote_status planes_find_flatness(planes_run *run, uint32_t windows, planes_flatness *found) {
+    memset(found, 0, windows * sizeof *found);
+    MOTE_TRY(look_at_windows(run, windows, 0, 1, found));
+    return look_at_windows(run, windows, 1, planes_scale_count(run->points->count), found);
 }
 
 static void take_medians(planes_run *run, const planes_flatness *found, uint32_t windows) {

@@ -129,17 +129,6 @@ SIMD_INLINE uint32_t near_lanes(const planes_sample *points, const plane_lanes *
     return simd_f_at_most(simd_f_max(distance, simd_f_sub(simd_f_set(0), distance)), plane->reach) & valid;
 }
 
-/* Whether at least so many free points are within reach of a plane. */
-static bool has_near(const planes_sample *points, const planes_plane *plane, uint32_t min) {
-    const plane_lanes lanes = lanes_of(plane);
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < points->count && found < min; i += LANES) {
-        const simd_f x = simd_f_load(points->x + i), y = simd_f_load(points->y + i), z = simd_f_load(points->z + i);
-        found += (uint32_t)__builtin_popcount(near_lanes(points, &lanes, i, x, y, z));
-    }
-    return found >= min;
-}
-
 void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near) {
     const planes_sample *s = &job->free;
     const planes_plane plane = pass_plane(job, fit, reach);
@@ -324,22 +313,12 @@ static uint32_t take_voters(const refine_job *job, planes_sample *near, const pl
     return found;
 }
 
-static int32_t bits_of(float value) {
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* Where a point counts: bins from 1 to 2 · bins, what is outside in the one before and those behind. x y z: from the
-   pivot. Without branches, so that it becomes vectors. */
+/* Where a point counts: bins from 1 to 2 · bins, what is outside in the one before and the one behind. x y z: from the
+   pivot. Without branches, and cut as whole numbers, so that it becomes vectors. */
 static uint32_t row_at(const float direction[3], float x, float y, float z, float bins) {
-    const float top = 2.0f * bins;
     const float rho = fmaf(direction[2], z, fmaf(direction[1], y, fmaf(direction[0], x, bins)));
-    const int32_t below = -(int32_t)(rho < 0.0f), above = -(int32_t)(rho > top);
-    const int32_t bits = (below & bits_of(-1.0f)) | (above & bits_of(top + 1.0f)) | (bits_of(rho) & ~(below | above));
-    float cut;
-    memcpy(&cut, &bits, sizeof cut);
-    return (uint32_t)(int32_t)(cut + 1.0f);
+    const int32_t row = (int32_t)(rho + 1.0f), behind = (int32_t)(2.0f * bins) + 1, cut = row < behind ? row : behind;
+    return (uint32_t)(cut > 0 ? cut : 0);
 }
 
 /* Two counters of each row, for voters that follow each other are often in one. */
@@ -409,14 +388,11 @@ static bool improve(const refine_job *job, planes_sample *near, planes_refinemen
 
 /* ---- one peak */
 
-/* How far from a peak's plane points are looked at. */
-static double pool_reach(const planes_refining *how) { return how->bin + PLANES_POOL * how->resolution * how->typical; }
-
 planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_sample *near) {
     planes_refinement r = planes_refinement_begin(job->how, start);
     planes_sums sums;
     bool coarse = true;
-    refine_take_pool(job, &r.fit, pool_reach(job->how), near);
+    refine_take_pool(job, &r.fit, job->how->bin + PLANES_POOL * job->how->resolution * job->how->typical, near);
     if (near->count < job->how->min) return r.fit;
     for (int turn = 0; turn < PLANES_LEVELS && coarse; turn++) {
         if (!improve(job, near, &r, &coarse)) return r.fit;
@@ -426,17 +402,6 @@ planes_fit refine_peak(const refine_job *job, const planes_start *start, planes_
 }
 
 /* ---- voters that are free */
-
-uint32_t refine_pick(const refine_job *job, const planes_start *starts, uint32_t count, uint32_t *picked) {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const planes_fit fit = planes_refinement_begin(job->how, &starts[i]).fit;
-        const planes_plane plane = pass_plane(job, &fit, pool_reach(job->how));
-        picked[found] = i;
-        found += has_near(&job->free, &plane, job->how->min);
-    }
-    return found;
-}
 
 /* A normal that the plane does not allow is as good as far away. */
 static void measure_sample(const planes_sample *s, const planes_plane *plane, uint32_t first, uint32_t count,
@@ -460,11 +425,7 @@ void refine_drop_claimed(refine_job *job) {
     planes_sample *s = &job->free;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        s->x[kept] = s->x[i];
-        s->y[kept] = s->y[i];
-        s->z[kept] = s->z[i];
-        s->normal[kept] = s->normal[i];
-        s->place[kept] = s->place[i];
+        planes_sample_copy(s, kept, s, i);
         kept += job->claimed[i] == 0;
     }
     memset(job->claimed, 0, s->count);

@@ -22,8 +22,6 @@ void refine_close(const refine_job *job);
 planes_sample *refine_pool(const refine_job *job);
 /* Takes points that planes have claimed out of the free ones. Before pools are taken. */
 void refine_drop_claimed(refine_job *job);
-/* Lists the starts that have enough free points around them to lead to a plane; returns how many. */
-uint32_t refine_pick(const refine_job *job, const planes_start *starts, uint32_t count, uint32_t *picked);
 /* The pool: free points within reach of a plane. near: the first of a pool. */
 void refine_take_pool(const refine_job *job, const planes_fit *fit, double reach, planes_sample *near);
 /* Sums over the points of the pool within reach of a plane whose normal it allows: inner is how many of them are within

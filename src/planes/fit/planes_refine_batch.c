@@ -11,23 +11,18 @@ static planes_plane plane_of(const refine_job *job, const planes_candidate *c) {
     return planes_plane_from(&c->fit, job->how->tolerance, job->how->guard, job->how->cone);
 }
 
-/* Refines starts; of those that come to nothing some are left out.
-   refined  [count] out
-   number   [count] out, which of the starts each is of */
-static uint32_t refine_all(refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *refined,
-                           uint32_t *number) {
+/* Refines starts side by side.
+   refined  [count] out */
+static void refine_all(refine_job *job, const planes_start *starts, uint32_t count, planes_candidate *refined) {
     refine_drop_claimed(job);
-    const uint32_t some = refine_pick(job, starts, count, number);
-#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (some > 1)
-    for (int64_t i = 0; i < (int64_t)some; i++) {
-        const planes_start *start = &starts[number[i]];
+#pragma omp parallel for schedule(dynamic) num_threads(job->threads) if (count > 1)
+    for (int64_t i = 0; i < (int64_t)count; i++) {
         memset(&refined[i], 0, sizeof refined[i]);
-        refined[i].fit = refine_peak(job, start, refine_pool(job));
-        refined[i].votes = start->votes;
+        refined[i].fit = refine_peak(job, &starts[i], refine_pool(job));
+        refined[i].votes = starts[i].votes;
         const planes_plane plane = plane_of(job, &refined[i]);
         if (refined[i].fit.valid) refine_count(job, &plane, &refined[i]);
     }
-    return some;
 }
 
 /* The order in which candidates are tried; those of a batch lie one behind the other. */
@@ -67,7 +62,7 @@ static uint32_t end_of_batch(const refine_job *job, uint32_t first, uint32_t cou
 mote_status planes_refine(planes_run *run, const planes_refining *how, const planes_start *starts, uint32_t count,
                           planes_candidate *accepted, uint32_t *found) {
     planes_candidate refined[PLANES_MAX_PEAKS];
-    uint32_t number[PLANES_MAX_PEAKS], first = 0;
+    uint32_t first = 0;
     refine_job job;
     bool idle = false;
     *found = 0;
@@ -75,11 +70,11 @@ mote_status planes_refine(planes_run *run, const planes_refining *how, const pla
     while (first < count && status == MOTE_OK && *found < how->max) {
         const uint32_t begin = first, before = *found;
         const uint32_t end = idle && job.sample.count <= LARGE_SAMPLE ? count : end_of_batch(&job, first, count);
-        const uint32_t some = refine_all(&job, starts + begin, end - begin, refined, number);
-        for (uint32_t at = 0, batch; first < end && *found == before; at += batch) {
+        refine_all(&job, starts + begin, end - begin, refined);
+        while (first < end && *found == before) {
+            const uint32_t batch = first;
             first = end_of_batch(&job, first, end);
-            for (batch = 0; at + batch < some && begin + number[at + batch] < first;) batch++;
-            accept_batch(&job, refined + at, batch, accepted, found);
+            accept_batch(&job, refined + (batch - begin), first - batch, accepted, found);
         }
         idle = *found == before;
     }

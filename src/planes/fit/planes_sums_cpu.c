@@ -26,27 +26,14 @@ typedef struct block_work {
     int32_t weight[PLANES_BLOCK];
 } block_work;
 
-typedef struct block_points {
-    uint32_t count;
-    const float *x, *y, *z;
-    const uint32_t *normal; /* NULL: none */
-} block_points;
-
-static block_points points_of(const planes_cpu *p, uint32_t b) {
-    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-    const block_points points = {planes_block_points(p, b), p->x + first, p->y + first, p->z + first,
-                                 p->normal != NULL ? p->normal + first : NULL};
-    return points;
-}
-
-static void measure(const planes_plane *plane, const block_points *points, float *distance) {
+static void measure(const planes_plane *plane, const planes_block *points, float *distance) {
     for (uint32_t i = 0; i < points->count; i++) {
         distance[i] = planes_distance(plane, points->x[i], points->y[i], points->z[i]);
     }
 }
 
 /* Does what planes_reaches does, for all points of a block at once. */
-static void find_reached(const planes_plane *plane, const block_points *points, int32_t *restrict reached) {
+static void find_reached(const planes_plane *plane, const planes_block *points, int32_t *restrict reached) {
     const planes_reach reach = plane->reach;
     const uint32_t count = points->count;
     const float *x = points->x, *y = points->y, *z = points->z;
@@ -60,7 +47,7 @@ static void find_reached(const planes_plane *plane, const block_points *points, 
 }
 
 /* Whether planes_reaches and planes_normal_allows hold, whatever the distance. */
-static void find_allowed(const planes_plane *plane, const block_points *points, int32_t *allowed) {
+static void find_allowed(const planes_plane *plane, const planes_block *points, int32_t *allowed) {
     find_reached(plane, points, allowed);
     for (uint32_t i = 0; i < points->count && plane->cone != 0 && points->normal != NULL; i++) {
         if (!planes_normal_allows(points->normal[i], plane->normal, plane->cone)) allowed[i] = 0;
@@ -75,7 +62,7 @@ static int32_t bits_of(float value) {
 
 /* Does what planes_nearest_of does, for all points of a block, with masks instead of branches, so that it becomes
    vectors. min starts infinite, which is above every tolerance. */
-static void find_nearest(const planes_plane *planes, const block_points *points, uint32_t planes_near,
+static void find_nearest(const planes_plane *planes, const planes_block *points, uint32_t planes_near,
                          block_work *work) {
     const uint32_t count = points->count;
     const int32_t *allowed = work->allowed;
@@ -103,7 +90,7 @@ static void find_nearest(const planes_plane *planes, const block_points *points,
 }
 
 /* Adds the block's points, each times its weight; within a block sums of products do not overflow. */
-static void add_points(const block_points *points, const int32_t *weight, planes_sums *to) {
+static void add_points(const planes_block *points, const int32_t *weight, planes_sums *to) {
     int64_t first[3] = {0, 0, 0}, products[PLANES_PRODUCTS] = {0, 0, 0, 0, 0, 0};
     uint64_t count = 0;
     for (uint32_t i = 0; i < points->count; i++) {
@@ -126,7 +113,7 @@ static void add_points(const block_points *points, const int32_t *weight, planes
 }
 
 /* Returns how many points have the number. */
-static uint32_t take_once(const block_points *points, const int32_t *label, int32_t number, int32_t *weight) {
+static uint32_t take_once(const planes_block *points, const int32_t *label, int32_t number, int32_t *weight) {
     uint32_t taken = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         weight[i] = label[i] == number;
@@ -136,7 +123,7 @@ static uint32_t take_once(const block_points *points, const int32_t *label, int3
 }
 
 /* The distances of the block are in work. */
-static void add_bands(const planes_plane *plane, const block_points *points, block_work *work, int32_t number,
+static void add_bands(const planes_plane *plane, const planes_block *points, block_work *work, int32_t number,
                       planes_sums *to) {
     const float t = plane->tolerance, inner = 0.5f * t, outer = 3.0f * t;
     const int32_t *best = work->best, *first = work->first, *allowed = work->allowed;
@@ -166,7 +153,7 @@ static uint32_t list_planes(const planes_cpu *p, const planes_plane *planes, uin
 }
 
 static void sum_block(const planes_cpu *p, const planes_plane *planes, uint32_t b, block_work *work) {
-    const block_points points = points_of(p, b);
+    const planes_block points = planes_block_at(p, b);
     const uint32_t near = list_planes(p, planes, b, 3.0f, work);
     if (near == 0) return;
     find_nearest(planes, &points, near, work);
@@ -224,13 +211,6 @@ static void join_sums(mote_context *ctx, const block_work *work, uint32_t count,
     }
 }
 
-static uint32_t first_of_group(int64_t g) { return (uint32_t)g * PLANES_GROUP; }
-
-static uint32_t end_of_group(const planes_cpu *p, int64_t g) {
-    const uint32_t end = first_of_group(g) + PLANES_GROUP;
-    return end < p->block_count ? end : p->block_count;
-}
-
 static mote_status sum_nearest(planes_points *points, const planes_plane *planes, uint32_t count, planes_sums *sums) {
     const planes_cpu *p = planes_on_cpu(points);
     block_work *work = make_work(points->ctx, count);
@@ -239,7 +219,8 @@ static mote_status sum_nearest(planes_points *points, const planes_plane *planes
     for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
         block_work *mine = &work[mote_thread_number()];
         mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 3.0f, mine->of_group);
-        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) sum_block(p, planes, b, mine);
+        for (uint32_t b = (uint32_t)g * PLANES_GROUP; b < planes_group_end(p, (uint32_t)g); b++)
+            sum_block(p, planes, b, mine);
     }
     join_sums(points->ctx, work, count, sums);
     free_work(points->ctx, work);
@@ -248,7 +229,7 @@ static mote_status sum_nearest(planes_points *points, const planes_plane *planes
 
 /* ---- labels */
 
-static uint32_t mark_free(const planes_plane *planes, const block_points *points, uint32_t near, block_work *work,
+static uint32_t mark_free(const planes_plane *planes, const planes_block *points, uint32_t near, block_work *work,
                           uint8_t *restrict free_points) {
     const uint32_t count = points->count;
     const int32_t *allowed = work->allowed;
@@ -271,12 +252,11 @@ static uint32_t mark_free(const planes_plane *planes, const block_points *points
 
 /* Returns how many points of a block are free. */
 static uint32_t label_block(const planes_cpu *p, const planes_plane *planes, uint32_t b, block_work *work) {
-    const block_points points = points_of(p, b);
-    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+    const planes_block points = planes_block_at(p, b);
     const uint32_t near = list_planes(p, planes, b, 1.0f, work);
     find_nearest(planes, &points, near, work);
-    memcpy(p->label + first, work->best, points.count * sizeof *p->label);
-    return mark_free(planes, &points, near, work, p->free_points + first);
+    memcpy(points.label, work->best, points.count * sizeof *points.label);
+    return mark_free(planes, &points, near, work, points.free_points);
 }
 
 static mote_status label_nearest(planes_points *points, const planes_plane *planes, uint32_t count,
@@ -289,18 +269,19 @@ static mote_status label_nearest(planes_points *points, const planes_plane *plan
     for (int64_t g = 0; g < (int64_t)p->group_count; g++) {
         block_work *mine = &work[mote_thread_number()];
         mine->group_count = planes_of_box(&p->groups[g], planes, NULL, count, 1.0f, mine->of_group);
-        for (uint32_t b = first_of_group(g); b < end_of_group(p, g); b++) found += label_block(p, planes, b, mine);
+        for (uint32_t b = (uint32_t)g * PLANES_GROUP; b < planes_group_end(p, (uint32_t)g); b++)
+            found += label_block(p, planes, b, mine);
     }
     free_work(points->ctx, work);
     p->free_count = *free_points = found;
     return MOTE_OK;
 }
 
-static void take_weighted(const planes_mixture *mixture, const block_points *points, const int32_t *label,
-                          int32_t number, const uint8_t *odds, block_work *work) {
+static void take_weighted(const planes_mixture *mixture, const planes_block *points, int32_t number, block_work *work) {
     measure(&mixture->plane, points, work->distance);
     for (uint32_t i = 0; i < points->count; i++) {
-        work->weight[i] = planes_weight(mixture, work->distance[i], odds[i]) & -(int32_t)(label[i] == number);
+        work->weight[i] =
+            planes_weight(mixture, work->distance[i], points->free_points[i]) & -(int32_t)(points->label[i] == number);
     }
 }
 
@@ -311,16 +292,13 @@ static mote_status sum_labelled(planes_points *points, const planes_mixture *mix
     if (work == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(points->ctx->threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-        const block_points some = points_of(p, (uint32_t)b);
-        const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-        const uint8_t *odds = p->free_points + (uint64_t)b * PLANES_BLOCK;
+        const planes_block some = planes_block_at(p, (uint32_t)b);
         block_work *mine = &work[mote_thread_number()];
-        for (int32_t k = planes_next_label(label, some.count, -1); k >= 0;
-             k = planes_next_label(label, some.count, k)) {
+        for (int32_t k = planes_next_label(&some, -1); k >= 0; k = planes_next_label(&some, k)) {
             if (mixtures != NULL) {
-                take_weighted(&mixtures[k], &some, label, k, odds, mine);
+                take_weighted(&mixtures[k], &some, k, mine);
             } else {
-                take_once(&some, label, k, mine->weight);
+                take_once(&some, some.label, k, mine->weight);
             }
             add_points(&some, mine->weight, &mine->sums[k]);
         }

@@ -72,7 +72,7 @@ static mote_status list_components(mote_context *ctx, const planes_grid *g,
     for (uint32_t i = 0; i < numbers; i++) {
         if (sums->points[i] < footprint_params->min) continue;
         const uint32_t plane = footprint_params->components ? planes_grid_plane(g, i) : i;
-        (*components)[(*count)++] = (planes_component){plane, i, sums->points[i], sums->area[i]};
+        (*components)[(*count)++] = (planes_component){plane, i, sums->points[i], sums->area[i], -1};
     }
     return MOTE_OK;
 }

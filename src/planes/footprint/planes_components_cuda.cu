@@ -34,25 +34,8 @@ static __global__ void make_roots(planes_grid g) {
     if (i < g.cells) g.root[i] = core ? (uint32_t)i - (lane - start) : PLANES_NO_CELL;
 }
 
-/* Joins core cells with those before them; not where others that are joined already lead there. */
+/* Joins core cells with those before them that are connected with them. */
 static __global__ void join_cores(planes_grid g) {
-    const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (at >= g.cells || g.root[at] == PLANES_NO_CELL) return;
-    const uint32_t i = (uint32_t)at;
-    const planes_tract *t = &g.tracts[planes_grid_plane(&g, i)];
-    uint32_t west, other, corner;
-    const bool beside = planes_is_core_adjacent(&g, t, i, -1, 0, &west);
-    const bool above = planes_is_core_adjacent(&g, t, i, 0, -1, &other);
-    const bool above_left = planes_is_core_adjacent(&g, t, i, -1, -1, &corner);
-    if (beside && threadIdx.x % CUDA_WARP == 0) join(g.root, i, west);
-    if (above && !(beside && above_left)) join(g.root, i, other);
-    if (above) return;
-    if (above_left && !beside) join(g.root, i, corner);
-    if (planes_is_core_adjacent(&g, t, i, 1, -1, &other)) join(g.root, i, other);
-}
-
-/* Joins core cells with those before them that have points near theirs. */
-static __global__ void join_near_cores(planes_grid g) {
     const uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= g.cells || g.root[at] == PLANES_NO_CELL) return;
     const uint32_t i = (uint32_t)at;
@@ -127,6 +110,7 @@ static __global__ void list_components(planes_grid g, bool by_plane, uint32_t nu
     component.plane = by_plane ? (uint32_t)i : planes_grid_plane(&g, (uint32_t)i);
     component.points = points[i];
     component.area = area[i];
+    component.label = -1;
     const unsigned long long at = atomicAdd(list.found, 1ull);
     if (at < list.capacity) list.components[at] = component;
 }
@@ -171,11 +155,7 @@ mote_status planes_find_components_cuda(planes_cuda *p, uint64_t min, planes_com
     uint8_t *host = NULL;
     unsigned long long found = 0;
     CUDA_LAUNCH(gpu, make_roots, blocks, THREADS, c->grid);
-    if (c->grid.quarters != NULL) {
-        CUDA_LAUNCH(gpu, join_near_cores, blocks, THREADS, c->grid);
-    } else {
-        CUDA_LAUNCH(gpu, join_cores, blocks, THREADS, c->grid);
-    }
+    CUDA_LAUNCH(gpu, join_cores, blocks, THREADS, c->grid);
     CUDA_LAUNCH(gpu, settle, blocks, THREADS, c->grid);
     CUDA_LAUNCH(gpu, sum_components, blocks, THREADS, c->grid, c->by_plane, c->points, c->area);
     MOTE_TRY(cuda_launched(gpu, "parts of planes"));

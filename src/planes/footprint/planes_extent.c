@@ -29,26 +29,11 @@ typedef struct planes_footprint {
     uint64_t count;
 } planes_footprint;
 
+/* The most points first. */
 static int compare_components(const void *a, const void *b) {
-    const planes_component *x = *(const planes_component *const *)a, *y = *(const planes_component *const *)b;
+    const planes_component *x = a, *y = b;
     if (x->points != y->points) return x->points > y->points ? -1 : 1;
-    return x < y ? -1 : x > y;
-}
-
-/* Ranks the components with enough points, the most points first; returns how many become planes.
-   ranked  [parts] out
-   label   [parts] out, the place of each among them; -1: one too many */
-static uint32_t rank_components(const planes_run *run, const planes_footprint *footprint,
-                                const planes_component **ranked, int32_t *label) {
-    const uint32_t max = run->params.max_planes > 0 ? run->params.max_planes : MOTE_PLANES_MAX;
-    const uint32_t kept = footprint->count < max ? (uint32_t)footprint->count : max;
-    for (uint64_t i = 0; i < footprint->count; i++) {
-        ranked[i] = &footprint->components[i];
-        label[i] = -1;
-    }
-    qsort((void *)ranked, footprint->count, sizeof *ranked, compare_components);
-    for (uint32_t i = 0; i < kept; i++) label[ranked[i] - footprint->components] = (int32_t)i;
-    return kept;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* ---- world coordinates */
@@ -126,72 +111,74 @@ static mote_status make_outlines(planes_run *run, const planes_fit *fits, mote_p
 
 /* ---- the last fit */
 
-/* Fits planes to their points by how likely each is the plane's. sums: of what carries their labels. */
-static mote_status weigh(planes_run *run, const planes_component *const *component, const planes_sums *sums,
-                         const double *tolerance, uint32_t count, planes_mixture *mixtures, planes_sums *weighted,
-                         planes_fit *fits) {
-    for (uint32_t i = 0; i < count; i++) {
-        const double deviation = fmax(fits[i].rms, MIN_DEVIATION * tolerance[i]);
-        mixtures[i] = planes_mixture_of(&fits[i], deviation, tolerance[i]);
+/* The planes of the answer, [count] of each. */
+typedef struct answer_planes {
+    uint32_t count;
+    const planes_component *component; /* the part that each is */
+    planes_sums *sums, *weighted;      /* of the points with its label; of these by how likely each is the plane's */
+    planes_mixture *mixtures;
+    planes_fit *fits;
+} answer_planes;
+
+static const planes_found *found_of(const planes_run *run, const answer_planes *a, uint32_t i) {
+    return &run->found[a->component[i].plane];
+}
+
+/* Fits planes to their points by how likely each is the plane's. */
+static mote_status weigh(planes_run *run, answer_planes *a) {
+    for (uint32_t i = 0; i < a->count; i++) {
+        const double tolerance = planes_tolerance_of(run, found_of(run, a, i));
+        a->mixtures[i] = planes_mixture_of(&a->fits[i], fmax(a->fits[i].rms, MIN_DEVIATION * tolerance), tolerance);
     }
-    const planes_assignment how = {NULL, mixtures, count, weighted, NULL};
+    const planes_assignment how = {NULL, a->mixtures, a->count, a->weighted, NULL};
     MOTE_TRY(run->ops->assign(run->points, &how));
-    for (uint32_t i = 0; i < count; i++) {
-        const planes_fit next = planes_fit_found(&run->found[component[i]->plane], &weighted[i]);
-        const double weight = (double)weighted[i].count / PLANES_WEIGHT_ONE;
-        if (!next.valid || weight < MIN_WEIGHT * (double)sums[i].count) continue;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const planes_fit next = planes_fit_found(found_of(run, a, i), &a->weighted[i]);
+        const double weight = (double)a->weighted[i].count / PLANES_WEIGHT_ONE;
+        if (!next.valid || weight < MIN_WEIGHT * (double)a->sums[i].count) continue;
         /* All its points were within the tolerance: a plane that is farther from them has gone over to others. */
-        const double rms = planes_mean_distance(&sums[i], &next);
-        if (rms > tolerance[i]) continue;
-        fits[i] = next;
-        fits[i].rms = rms;
+        const double rms = planes_mean_distance(&a->sums[i], &next);
+        if (rms > planes_tolerance_of(run, found_of(run, a, i))) continue;
+        a->fits[i] = next;
+        a->fits[i].rms = rms;
     }
     return MOTE_OK;
 }
 
-/* fits: in, of sums; out. */
-static mote_status fit_likely(planes_run *run, const planes_component *const *component, const planes_sums *sums,
-                              const double *tolerance, uint32_t count, planes_fit *fits) {
-    mote_context *ctx = run->ctx;
-    planes_mixture *mixtures = mote_alloc(ctx, count * sizeof *mixtures, "planes found");
-    planes_sums *weighted = mote_alloc(ctx, count * sizeof *weighted, "planes found");
-    mote_status status = mixtures != NULL && weighted != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    for (int turn = 0; turn < LIKELY_TURNS && status == MOTE_OK; turn++) {
-        status = weigh(run, component, sums, tolerance, count, mixtures, weighted, fits);
+static mote_status fit_answer(planes_run *run, answer_planes *a) {
+    const planes_assignment how = {NULL, NULL, a->count, a->sums, NULL};
+    MOTE_TRY(run->ops->assign(run->points, &how));
+    for (uint32_t i = 0; i < a->count; i++) {
+        a->fits[i] = planes_fit_found(found_of(run, a, i), &a->sums[i]);
+        if (!a->fits[i].valid) a->fits[i] = found_of(run, a, i)->fit;
     }
-    mote_free(ctx, mixtures);
-    mote_free(ctx, weighted);
-    return status;
+    for (int turn = 0; turn < LIKELY_TURNS && a->count > 0; turn++) MOTE_TRY(weigh(run, a));
+    return MOTE_OK;
 }
 
 /* ---- all of it */
 
-static mote_status make_answer(planes_run *run, const planes_component *const *component, mote_planes *out) {
+static mote_status make_answer(planes_run *run, const planes_component *component, mote_planes *out) {
     mote_context *ctx = run->ctx;
-    planes_sums *sums = mote_alloc(ctx, out->count * sizeof *sums, "planes found");
-    planes_fit *fits = mote_alloc(ctx, out->count * sizeof *fits, "planes found");
-    double *tolerance = mote_alloc(ctx, out->count * sizeof *tolerance, "planes found");
-    out->planes = mote_alloc_zero(ctx, out->count * sizeof *out->planes, "planes found");
-    out->first_corner = mote_alloc_zero(ctx, ((uint64_t)out->count + 1) * sizeof *out->first_corner, "planes found");
-    const planes_assignment how = {NULL, NULL, out->count, sums, NULL};
-    mote_status status =
-        sums != NULL && fits != NULL && tolerance != NULL && out->planes != NULL && out->first_corner != NULL
-            ? run->ops->assign(run->points, &how)
-            : MOTE_ERROR_MEMORY;
-    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        fits[i] = planes_fit_found(&run->found[component[i]->plane], &sums[i]);
-        if (!fits[i].valid) fits[i] = run->found[component[i]->plane].fit;
-        tolerance[i] = planes_tolerance_of(run, &run->found[component[i]->plane]);
+    const uint64_t count = out->count;
+    answer_planes a = {out->count, component, NULL, NULL, NULL, NULL};
+    a.sums = mote_alloc(ctx, count * sizeof *a.sums, "planes found");
+    a.weighted = mote_alloc(ctx, count * sizeof *a.weighted, "planes found");
+    a.mixtures = mote_alloc(ctx, count * sizeof *a.mixtures, "planes found");
+    a.fits = mote_alloc(ctx, count * sizeof *a.fits, "planes found");
+    out->planes = mote_alloc_zero(ctx, count * sizeof *out->planes, "planes found");
+    out->first_corner = mote_alloc_zero(ctx, (count + 1) * sizeof *out->first_corner, "planes found");
+    mote_status status = mote_context_status(ctx);
+    if (status == MOTE_OK) status = fit_answer(run, &a);
+    for (uint32_t i = 0; i < a.count && status == MOTE_OK; i++) {
+        describe(run, found_of(run, &a, i), &component[i], &a.fits[i], a.sums[i].count, &out->planes[i]);
+        out->facts.labelled += a.sums[i].count;
     }
-    if (status == MOTE_OK && out->count > 0) status = fit_likely(run, component, sums, tolerance, out->count, fits);
-    for (uint32_t i = 0; i < out->count && status == MOTE_OK; i++) {
-        describe(run, &run->found[component[i]->plane], component[i], &fits[i], sums[i].count, &out->planes[i]);
-        out->facts.labelled += sums[i].count;
-    }
-    if (status == MOTE_OK && out->count > 0) status = make_outlines(run, fits, out);
-    mote_free(ctx, sums);
-    mote_free(ctx, fits);
-    mote_free(ctx, tolerance);
+    if (status == MOTE_OK && count > 0) status = make_outlines(run, a.fits, out);
+    mote_free(ctx, a.sums);
+    mote_free(ctx, a.weighted);
+    mote_free(ctx, a.mixtures);
+    mote_free(ctx, a.fits);
     return status;
 }
 
@@ -213,17 +200,15 @@ static uint32_t drop_hollow(planes_run *run, const planes_footprint *footprint) 
     return dropped;
 }
 
+/* Ranks components; their points have the place of each among them, but for those that are too many. */
 static mote_status choose_components(planes_run *run, const planes_footprint *footprint, mote_planes *out) {
-    mote_context *ctx = run->ctx;
-    int32_t *label = mote_alloc(ctx, footprint->count * sizeof *label, "planes parts");
-    const planes_component **ranked = mote_alloc(ctx, footprint->count * sizeof *ranked, "planes parts");
-    mote_status status = label != NULL && ranked != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
-    if (status == MOTE_OK) out->count = rank_components(run, footprint, ranked, label);
-    if (status == MOTE_OK) status = run->ops->relabel(run->points, footprint->components, footprint->count, label);
-    if (status == MOTE_OK) status = make_answer(run, ranked, out);
-    mote_free(ctx, label);
-    mote_free(ctx, (void *)ranked);
-    return status;
+    const uint32_t max = run->params.max_planes > 0 ? run->params.max_planes : MOTE_PLANES_MAX;
+    planes_component *ranked = footprint->components;
+    out->count = footprint->count < max ? (uint32_t)footprint->count : max;
+    if (footprint->count > 0) qsort(ranked, footprint->count, sizeof *ranked, compare_components);
+    for (uint32_t i = 0; i < out->count; i++) ranked[i].label = (int32_t)i;
+    MOTE_TRY(run->ops->relabel(run->points, ranked, footprint->count));
+    return make_answer(run, ranked, out);
 }
 
 #define MAX_DOUBLINGS 24 /* then a cell is as large as the lattice */

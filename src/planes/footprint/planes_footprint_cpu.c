@@ -3,30 +3,23 @@
 
 /* ---- cells of points */
 
-static void cells_along(const float axis[3], float by, const float *x, const float *y, const float *z, uint32_t count,
-                        uint32_t *cell) {
-    for (uint32_t i = 0; i < count; i++) cell[i] = planes_cell_along(axis, by, x[i], y[i], z[i]);
-}
-
 /* The cells along the axes of a plane that all points of a block are in, whoever has them: in vectors. */
-static void find_cells(const planes_cpu *p, uint32_t b, int32_t plane, uint32_t u[PLANES_BLOCK],
+static void find_cells(const planes_block *b, const planes_axes *axes, uint32_t u[PLANES_BLOCK],
                        uint32_t v[PLANES_BLOCK]) {
-    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-    const uint32_t count = planes_block_points(p, b);
-    const planes_axes *axes = &p->tracts[plane].axes;
-    cells_along(axes->u, axes->by, p->x + first, p->y + first, p->z + first, count, u);
-    cells_along(axes->v, axes->by, p->x + first, p->y + first, p->z + first, count, v);
+    const uint32_t count = b->count;
+    for (uint32_t i = 0; i < count; i++) u[i] = planes_cell_along(axes->u, axes->by, b->x[i], b->y[i], b->z[i]);
+    for (uint32_t i = 0; i < count; i++) v[i] = planes_cell_along(axes->v, axes->by, b->x[i], b->y[i], b->z[i]);
 }
 
 /* The places of the block's labelled points in the grid; PLANES_NO_CELL: of the others. */
-static void find_places(const planes_cpu *p, uint32_t b, uint32_t place[PLANES_BLOCK]) {
-    const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-    const uint32_t count = planes_block_points(p, b);
+static void find_places(const planes_cpu *p, const planes_block *b, uint32_t place[PLANES_BLOCK]) {
+    const uint32_t count = b->count;
+    const int32_t *label = b->label;
     uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
     memset(place, 0xFF, count * sizeof *place);
-    for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
+    for (int32_t k = planes_next_label(b, -1); k >= 0; k = planes_next_label(b, k)) {
         const planes_tract tract = p->tracts[k];
-        find_cells(p, b, k, u, v);
+        find_cells(b, &tract.axes, u, v);
         for (uint32_t i = 0; i < count; i++) {
             place[i] = label[i] == k ? planes_tract_place(&tract, u[i], v[i]) : place[i];
         }
@@ -56,14 +49,13 @@ static void find_bounds(const planes_cpu *p, uint32_t planes, planes_bounds *bou
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
         planes_bounds *mine = bounds + (uint64_t)mote_thread_number() * planes;
-        const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-        const uint32_t count = planes_block_points(p, (uint32_t)b);
+        const planes_block some = planes_block_at(p, (uint32_t)b);
         uint32_t u[PLANES_BLOCK], v[PLANES_BLOCK];
-        for (int32_t k = planes_next_label(label, count, -1); k >= 0; k = planes_next_label(label, count, k)) {
-            find_cells(p, (uint32_t)b, k, u, v);
+        for (int32_t k = planes_next_label(&some, -1); k >= 0; k = planes_next_label(&some, k)) {
+            find_cells(&some, &p->tracts[k].axes, u, v);
             planes_bounds of_block = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
-            for (uint32_t i = 0; i < count; i++) {
-                const uint32_t other = label[i] == k ? 0 : UINT32_MAX;
+            for (uint32_t i = 0; i < some.count; i++) {
+                const uint32_t other = some.label[i] == k ? 0 : UINT32_MAX;
                 const planes_bounds at = {{u[i] | other, v[i] | other}, {~u[i] | other, ~v[i] | other}};
                 extend(&of_block, &at);
             }
@@ -78,19 +70,18 @@ static void count_points(const planes_cpu *p) {
     const planes_grid *g = &p->grid;
 #pragma omp parallel for schedule(static) num_threads(p->base.ctx->threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) {
-        const uint32_t count = planes_block_points(p, (uint32_t)b);
-        const uint64_t first = (uint64_t)b * PLANES_BLOCK;
+        const planes_block some = planes_block_at(p, (uint32_t)b);
         uint32_t place[PLANES_BLOCK];
-        find_places(p, (uint32_t)b, place);
-        for (uint32_t i = 0, end; i < count; i = end) {
-            end = end_of_cell(place, i, count);
+        find_places(p, &some, place);
+        for (uint32_t i = 0, end; i < some.count; i = end) {
+            end = end_of_cell(place, i, some.count);
             if (place[i] == PLANES_NO_CELL) continue;
 #pragma omp atomic
             g->count[place[i]] += end - i;
             if (g->quarters == NULL) continue;
             uint32_t bits = 0;
-            for (uint64_t k = first + i; k < first + end; k++) {
-                bits |= planes_quarter_bit(&p->tracts[p->label[k]].axes, p->x[k], p->y[k], p->z[k]);
+            for (uint32_t k = i; k < end; k++) {
+                bits |= planes_quarter_bit(&p->tracts[some.label[k]].axes, some.x[k], some.y[k], some.z[k]);
             }
 #pragma omp atomic
             g->quarters[place[i]] |= bits;
@@ -162,31 +153,28 @@ mote_status planes_footprint_cpu(planes_points *points, const planes_axes *axes,
 
 static void relabel_block(planes_cpu *p, uint32_t b, const int32_t *label_of) {
     const planes_grid *g = &p->grid;
-    const uint32_t count = planes_block_points(p, b);
-    int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-    uint8_t *odds = p->free_points + (uint64_t)b * PLANES_BLOCK;
+    const planes_block some = planes_block_at(p, b);
     uint32_t place[PLANES_BLOCK];
-    find_places(p, b, place);
-    for (uint32_t i = 0, end; i < count; i = end) {
-        end = end_of_cell(place, i, count);
+    find_places(p, &some, place);
+    for (uint32_t i = 0, end; i < some.count; i = end) {
+        end = end_of_cell(place, i, some.count);
         if (place[i] == PLANES_NO_CELL) continue;
-        const uint32_t plane = (uint32_t)label[i];
+        const uint32_t plane = (uint32_t)some.label[i];
         const bool kept = planes_is_kept(g, planes_grid_min(g, plane), place[i]);
         const int32_t now = kept ? label_of[p->by_plane ? plane : g->root[place[i]]] : -1;
-        memset(odds + i, planes_odds_at(g, plane, place[i]), end - i);
-        for (uint32_t k = i; k < end; k++) label[k] = now;
+        memset(some.free_points + i, planes_odds_at(g, plane, place[i]), end - i);
+        for (uint32_t k = i; k < end; k++) some.label[k] = now;
     }
 }
 
-mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count,
-                               const int32_t *labels) {
+mote_status planes_relabel_cpu(planes_points *points, const planes_component *components, uint64_t count) {
     planes_cpu *p = planes_on_cpu(points);
     mote_context *ctx = points->ctx;
     const uint64_t numbers = p->by_plane ? p->grid.planes : p->grid.cells;
     int32_t *label_of = mote_alloc(ctx, numbers * sizeof *label_of, "planes cells");
     if (label_of == NULL) return MOTE_ERROR_MEMORY;
     memset(label_of, 0xFF, numbers * sizeof *label_of);
-    for (uint64_t i = 0; i < count; i++) label_of[components[i].number] = labels[i];
+    for (uint64_t i = 0; i < count; i++) label_of[components[i].number] = components[i].label;
 #pragma omp parallel for schedule(static) num_threads(ctx->threads)
     for (int64_t b = 0; b < (int64_t)p->block_count; b++) relabel_block(p, (uint32_t)b, label_of);
     mote_free(ctx, label_of);

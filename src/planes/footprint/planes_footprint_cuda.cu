@@ -1,12 +1,9 @@
 /* Cells that labelled points are in, counted by atomics, and new labels by cell, on the GPU. */
 #include "device/cuda/cuda_primitives.h"
 #include "device/cuda/warp.cuh"
-#include "math/search.h"
 #include "planes/planes_cuda.h"
 
 #define THREADS 256u
-#define WARPS   (THREADS / CUDA_WARP)
-#define PIECE   256u /* consecutive points of a warp */
 
 typedef struct labelled {
     const planes_cuda_point *points;
@@ -45,25 +42,12 @@ static __device__ void lower_together(planes_bounds *bounds, const planes_bounds
 }
 
 static __global__ void find_bounds(labelled l, planes_bounds *bounds) {
-    const uint64_t first = ((uint64_t)blockIdx.x * WARPS + threadIdx.x / CUDA_WARP) * PIECE;
+    const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int32_t label = i < l.count ? l.label[i] : -1;
     planes_bounds mine = {{UINT32_MAX, UINT32_MAX}, {UINT32_MAX, UINT32_MAX}};
-    int32_t now = -1;
-    for (uint64_t i = first + threadIdx.x % CUDA_WARP; i < first + PIECE && i < l.count; i += CUDA_WARP) {
-        const int32_t label = l.label[i];
-        uint32_t cell[2];
-        if (label < 0) continue;
-        if (label != now) {
-            if (now >= 0) lower(&bounds[now], &mine);
-            memset(&mine, 0xFF, sizeof mine);
-            now = label;
-        }
-        cell_at(&l, i, label, cell);
-        for (int k = 0; k < 2; k++) {
-            mine.low[k] = min(mine.low[k], cell[k]);
-            mine.not_high[k] = min(mine.not_high[k], ~cell[k]);
-        }
-    }
-    lower_together(bounds, &mine, now);
+    if (label >= 0) cell_at(&l, i, label, mine.low);
+    for (int k = 0; k < 2 && label >= 0; k++) mine.not_high[k] = ~mine.low[k];
+    lower_together(bounds, &mine, label);
 }
 
 /* ---- points of cells */
@@ -143,7 +127,7 @@ static mote_status measure_bounds(planes_cuda *p, planes_bounds *host) {
     planes_bounds *bounds = (planes_bounds *)cuda_alloc(gpu, bytes, "planes cells");
     mote_status status = bounds != NULL ? cuda_fill(gpu, bounds, 0xFF, bytes) : MOTE_ERROR_MEMORY;
     if (status == MOTE_OK) {
-        CUDA_LAUNCH(gpu, find_bounds, cuda_blocks(p->base.count, WARPS * PIECE), THREADS, labelled_of(p), bounds);
+        CUDA_LAUNCH(gpu, find_bounds, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), bounds);
         status = cuda_launched(gpu, "bounds of cells");
     }
     if (status == MOTE_OK) status = cuda_download(gpu, host, bounds, bytes);
@@ -199,18 +183,8 @@ mote_status planes_footprint_cuda(planes_points *points, const planes_axes *axes
 
 /* ---- new labels */
 
-/* Parts by number, ascending, and their labels. */
-typedef struct component_labels {
-    const uint2 *list;
-    uint32_t count;
-} component_labels;
-
-static __device__ inline int32_t label_of(const component_labels *labels, uint32_t number) {
-    const uint32_t at = mote_lower_bound32_strided(labels->list, sizeof *labels->list, labels->count, number);
-    return at < labels->count && labels->list[at].x == number ? (int32_t)labels->list[at].y : -1;
-}
-
-static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, component_labels labels, int32_t *label,
+/* label_of: by the number of a part */
+static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, const int32_t *label_of, int32_t *label,
                                       uint8_t *odds) {
     const uint64_t i = (uint64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i >= l.count || label[i] < 0) return;
@@ -219,31 +193,32 @@ static __global__ void relabel_points(labelled l, planes_grid g, bool by_plane, 
     cell_at(&l, i, (int32_t)plane, cell);
     const uint32_t place = planes_tract_place(&l.tracts[plane], cell[0], cell[1]);
     const bool kept = planes_is_kept(&g, planes_grid_min(&g, plane), place);
-    label[i] = kept ? label_of(&labels, by_plane ? plane : g.root[place]) : -1;
+    label[i] = kept ? label_of[by_plane ? plane : g.root[place]] : -1;
     odds[i] = planes_odds_at(&g, plane, place);
 }
 
-/* device: room for the list. */
-static mote_status relabel(planes_cuda *p, const planes_component *components, uint64_t count, const int32_t *labels,
-                           uint2 *device) {
+/* host, device: [numbers] room for labels by number. */
+static mote_status relabel(planes_cuda *p, const planes_component *components, uint64_t count, int32_t *host,
+                           int32_t *device) {
     mote_device *gpu = p->base.device;
-    const component_labels list = {device, (uint32_t)count};
-    uint2 *host = (uint2 *)(void *)planes_cuda_scratch(p, (count + 1) * sizeof *host);
-    if (host == NULL) return MOTE_ERROR_MEMORY;
-    for (uint64_t i = 0; i < count; i++) host[i] = make_uint2(components[i].number, (uint32_t)labels[i]);
-    MOTE_TRY(cuda_upload(gpu, device, host, count * sizeof *host));
+    const uint64_t bytes = p->footprint.numbers * sizeof *host;
+    memset(host, 0xFF, bytes);
+    for (uint64_t i = 0; i < count; i++) host[components[i].number] = components[i].label;
+    MOTE_TRY(cuda_upload(gpu, device, host, bytes));
     CUDA_LAUNCH(gpu, relabel_points, cuda_blocks(p->base.count, THREADS), THREADS, labelled_of(p), p->footprint.grid,
-                p->footprint.by_plane, list, p->label, p->free_points);
+                p->footprint.by_plane, device, p->label, p->free_points);
     return cuda_launched(gpu, "new labels");
 }
 
-mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count,
-                                const int32_t *labels) {
+mote_status planes_relabel_cuda(planes_points *points, const planes_component *components, uint64_t count) {
     planes_cuda *p = planes_on_cuda(points);
     mote_device *gpu = points->device;
     if (points->count == 0 || p->footprint.memory == NULL) return MOTE_OK;
-    uint2 *device = (uint2 *)cuda_alloc(gpu, count * sizeof *device, "planes cells");
-    const mote_status status = device != NULL ? relabel(p, components, count, labels, device) : MOTE_ERROR_MEMORY;
+    const uint64_t bytes = p->footprint.numbers * sizeof(int32_t);
+    int32_t *host = (int32_t *)(void *)planes_cuda_scratch(p, bytes);
+    int32_t *device = (int32_t *)cuda_alloc(gpu, bytes, "planes cells");
+    const mote_status status =
+        host != NULL && device != NULL ? relabel(p, components, count, host, device) : MOTE_ERROR_MEMORY;
     cuda_free(gpu, device);
     planes_footprint_free_cuda(p);
     return status;

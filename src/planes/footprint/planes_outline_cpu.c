@@ -28,18 +28,17 @@ static uint32_t sides_near(const planes_polygon *of, const planes_box *block, co
 }
 
 /* Lists the points of a block and plane that are right of a side. False: no memory. */
-static bool list_outside(const planes_cpu *p, const planes_outlining *how, uint32_t b, int32_t plane, corner_list *to) {
+static bool list_outside(mote_context *ctx, const planes_outlining *how, const planes_block *b, const planes_box *box,
+                         int32_t plane, corner_list *to) {
     const planes_polygon *of = &how->polygons[plane];
     const planes_axes *axes = &how->axes[plane];
-    const uint64_t first = (uint64_t)b * PLANES_BLOCK;
-    const uint32_t count = planes_block_points(p, b);
     double u[PLANES_BLOCK] = {0}, v[PLANES_BLOCK] = {0};
     int64_t outside[PLANES_BLOCK];
     uint32_t sides[PLANES_SIDES];
-    const uint32_t near = sides_near(of, &p->blocks[b], axes, sides);
+    const uint32_t near = sides_near(of, box, axes, sides);
     if (near == 0 && of->sides > 0) return true;
-    for (uint32_t i = 0; i < count; i++) {
-        const planes_corner corner = planes_corner_of(axes, 0, p->x[first + i], p->y[first + i], p->z[first + i]);
+    for (uint32_t i = 0; i < b->count; i++) {
+        const planes_corner corner = planes_corner_of(axes, 0, b->x[i], b->y[i], b->z[i]);
         u[i] = corner.u;
         v[i] = corner.v;
     }
@@ -48,23 +47,22 @@ static bool list_outside(const planes_cpu *p, const planes_outlining *how, uint3
         const double a = of->a[sides[k]], c = of->c[sides[k]], d = of->b[sides[k]];
         for (uint32_t i = 0; i < PLANES_BLOCK; i++) outside[i] |= u[i] * a + v[i] * d <= c;
     }
-    if (!mote_reserve(p->base.ctx, (void **)&to->list, &to->capacity, to->count + count, sizeof *to->list,
+    if (!mote_reserve(ctx, (void **)&to->list, &to->capacity, to->count + b->count, sizeof *to->list,
                       "planes outlines")) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (p->label[first + i] != plane || outside[i] == 0) continue;
+    for (uint32_t i = 0; i < b->count; i++) {
+        if (b->label[i] != plane || outside[i] == 0) continue;
         to->list[to->count++] = (planes_corner){(uint32_t)plane, (int32_t)u[i], (int32_t)v[i]};
     }
     return true;
 }
 
 static bool list_block(const planes_cpu *p, const planes_outlining *how, uint32_t b, corner_list *to) {
-    const int32_t *label = p->label + (uint64_t)b * PLANES_BLOCK;
-    const uint32_t count = planes_block_points(p, b);
+    const planes_block some = planes_block_at(p, b);
     bool all = true;
-    for (int32_t k = planes_next_label(label, count, -1); k >= 0 && all; k = planes_next_label(label, count, k)) {
-        all = list_outside(p, how, b, k, to);
+    for (int32_t k = planes_next_label(&some, -1); k >= 0 && all; k = planes_next_label(&some, k)) {
+        all = list_outside(p->base.ctx, how, &some, &p->blocks[b], k, to);
     }
     return all;
 }

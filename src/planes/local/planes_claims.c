@@ -66,10 +66,11 @@ bool planes_add_growth(planes_local *s, planes_growth *g) {
     uint32_t won;
     const double gain = planes_claim_points(s, g, -1, &won);
     if (gain <= PLANES_LOCAL_NATS || won < s->params.min_points) {
-        const bool few = gain > PLANES_LOCAL_NATS;
-        g->reason = few ? MOTE_PLANES_FEW_POINTS : MOTE_PLANES_EXPLAINED;
-        g->value = few ? won : gain;
-        g->limit = few ? s->params.min_points : PLANES_LOCAL_NATS;
+        if (gain > PLANES_LOCAL_NATS) {
+            growth_refuse(g, MOTE_PLANES_FEW_POINTS, won, s->params.min_points);
+        } else {
+            growth_refuse(g, MOTE_PLANES_EXPLAINED, gain, PLANES_LOCAL_NATS);
+        }
         planes_refuse_growth(s, g, g->count);
         return false;
     }

@@ -91,21 +91,13 @@ static void begin(const planes_local *s, const planes_patch *patch, double max_n
 
 /* Whether nearly all points of a patch are on the plane that has grown of it. */
 static bool has_patch(const planes_local *s, const planes_patch *p, const planes_growth *g) {
-    const double normals[2][3] = {{p->normal[0], p->normal[1], p->normal[2]},
-                                  {g->normal[0], g->normal[1], g->normal[2]}};
-    const double *at[2] = {p->at, g->at}, reach[2] = {2.5 * p->noise, PLANES_REACH_NOISES * g->noise};
-    uint32_t on[2] = {0, 0}, seen = 0;
+    uint32_t on = 0, on_both = 0, seen = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
-        const double point[3] = {(double)s->sample->x[i], (double)s->sample->y[i], (double)s->sample->z[i]};
-        bool near = true;
-        for (int k = 0; k < 2; k++) {
-            double distance = 0;
-            for (int axis = 0; axis < 3; axis++) distance += normals[k][axis] * (point[axis] - at[k][axis]);
-            near = near && fabs(distance) <= reach[k];
-            on[k] += near;
-        }
+        if (!planes_is_on(s, p->normal, p->at, PLANES_PATCH_REACH * p->noise, i)) continue;
+        on++;
+        on_both += planes_is_on(s, g->normal, g->at, PLANES_REACH_NOISES * g->noise, i);
     }
-    return on[1] >= NEARLY_ALL * on[0];
+    return on_both >= NEARLY_ALL * on;
 }
 
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */

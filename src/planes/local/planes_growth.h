@@ -18,14 +18,6 @@
 #define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
 #define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
 
-/* Notes why a growth comes to nothing; false. */
-static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
-    g->reason = reason;
-    g->value = value;
-    g->limit = limit;
-    return false;
-}
-
 /* Whether planes may have so few points that they have small cells. */
 static inline bool growth_has_few(const planes_local *s) {
     return s->params.min_points < GROWTH_ENOUGH_CELLS * GROWTH_POINTS_A_CELL;

@@ -235,23 +235,12 @@ static bool is_as_claimed(const planes_local *s, const planes_local_claim *claim
     const double noise = g->measured_noise, min_pieces = ONE_PIECE * in - g->strays * s->near_count;
     const bool thick = noise > WIDER_NOISE * claim->noise, thin = noise < NARROWER_NOISE * claim->noise;
     if (thick || thin) {
-        g->reason = MOTE_PLANES_UNLIKE;
-        g->value = noise;
-        g->limit = (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise;
-    } else if (!pieces && g->pieces < min_pieces) {
-        g->reason = MOTE_PLANES_SCATTERED;
-        g->value = g->pieces;
-        g->limit = min_pieces;
-    } else if (!planes_growth_stands(s, g)) {
-        return false;
-    } else if (g->structure > planes_one_structure(g)) {
-        g->reason = MOTE_PLANES_STRUCTURE;
-        g->value = g->structure;
-        g->limit = planes_one_structure(g);
-    } else {
-        return true;
+        return growth_refuse(g, MOTE_PLANES_UNLIKE, noise, (thick ? WIDER_NOISE : NARROWER_NOISE) * claim->noise);
     }
-    return false;
+    if (!pieces && g->pieces < min_pieces) return growth_refuse(g, MOTE_PLANES_SCATTERED, g->pieces, min_pieces);
+    if (!planes_growth_stands(s, g)) return false;
+    const double structure = planes_one_structure(g);
+    return g->structure <= structure || growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, structure);
 }
 
 /* Side by side: none takes points. The number of each is that of the points near it, of any component. */

@@ -22,6 +22,7 @@
 #define PLANES_ALIKE        3.0   /* times the middle noise: what is noisier is no plane of this cloud */
 #define PLANES_MAX_BENDS    12.0  /* nats, where nothing else is known of the cloud */
 #define PLANES_REACH_NOISES 3.0   /* standard deviations that a point may be off its plane */
+#define PLANES_PATCH_REACH  2.5   /* the same of a patch */
 
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {
@@ -116,6 +117,14 @@ typedef struct planes_growth {
 static inline double planes_one_structure(const planes_growth *growth) {
     const double cells = growth->area / (growth->cell * growth->cell);
     return 0.15 + 3 * sqrt(2 * cells) / growth->count;
+}
+
+/* Notes why a growth comes to nothing; false. */
+static inline bool growth_refuse(planes_growth *growth, mote_planes_reason reason, double value, double limit) {
+    growth->reason = reason;
+    growth->value = value;
+    growth->limit = limit;
+    return false;
 }
 
 /* A plane that stands. */
@@ -231,6 +240,14 @@ typedef struct planes_local {
     planes_bodies sheets; /* what is flat, but thicker than planes are, once their noise is known */
 } planes_local;
 
+/* Whether a point of the sample is within reach of a plane through a place. */
+static inline bool planes_is_on(const planes_local *search, const double normal[3], const double at[3], double reach,
+                                uint32_t point) {
+    const planes_sample *p = search->sample;
+    const double away[3] = {(double)p->x[point] - at[0], (double)p->y[point] - at[1], (double)p->z[point] - at[2]};
+    return fabs(planes_dot(normal, away)) <= reach;
+}
+
 /* ---- planes_windows.c */
 
 /* Finds the patches. */
@@ -243,8 +260,6 @@ void planes_take_near(planes_local *search, const planes_growth *growth, double 
 /* Lays the grid around the points that are near; cells become larger where the scratch has not enough. False: no point
    is near. */
 bool planes_lay_grid(const planes_local *search, planes_growth *growth);
-/* The smallest and the largest of some values. */
-void planes_find_ends(const float *values, uint32_t count, float *low, float *high);
 /* Counts the near points of each cell. */
 void planes_count_cells(planes_local *search, const planes_growth *growth);
 

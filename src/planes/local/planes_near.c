@@ -235,22 +235,6 @@ void planes_take_near(planes_local *s, const planes_growth *g, double reach) {
 
 /* ---- cells */
 
-void planes_find_ends(const float *values, uint32_t count, float *low, float *high) {
-    simd_f min = simd_f_set(INFINITY), max = simd_f_set(-INFINITY);
-    uint32_t i = 0;
-    for (; i + LANES <= count; i += LANES) {
-        const simd_f value = simd_f_load(values + i);
-        min = simd_f_min(min, value);
-        max = simd_f_max(max, value);
-    }
-    *low = simd_f_reduce_min(min);
-    *high = simd_f_reduce_max(max);
-    for (; i < count; i++) {
-        *low = values[i] < *low ? values[i] : *low;
-        *high = values[i] > *high ? values[i] : *high;
-    }
-}
-
 bool planes_lay_grid(const planes_local *s, planes_growth *g) {
     float low[2], high[2];
     double columns, rows;

@@ -67,7 +67,6 @@ static void add_slopes(rectangle_mixture *m, uint32_t k, const double p[3], doub
     }
 }
 
-/* Shares each point out among the rectangles and the strays. */
 void rectangles_share(const composite_columns *points, rectangle_mixture *m) {
     const uint32_t count = m->count;
     double strays = 0;
@@ -127,7 +126,6 @@ bool rectangles_direction_across(const double scatter[PLANES_PRODUCTS], const do
     return true;
 }
 
-/* The directions of all families; returns how far the one that turns the most does, in radians. */
 double rectangles_fit_directions(rectangle_mixture *m, uint32_t first) {
     double turned = 0;
     for (uint32_t f = first; f < m->families; f++) {
@@ -204,7 +202,7 @@ void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all) {
     }
 }
 
-void rectangles_fit_noise(rectangle_mixture *m, double floor) {
+static void fit_noise(rectangle_mixture *m, double floor) {
     double squares = 0, all = 0;
     for (uint32_t k = 0; k < m->count; k++) {
         const planes_moments *moments = &m->moments[k];
@@ -215,9 +213,20 @@ void rectangles_fit_noise(rectangle_mixture *m, double floor) {
     if (all > 0) m->noise = fmax(sqrt(squares / all), floor);
 }
 
+void rectangles_settle(const composite_columns *points, uint32_t turns, bool thinner, double floor,
+                       rectangle_mixture *m) {
+    for (uint32_t turn = 0; turn < turns; turn++) {
+        rectangles_share(points, m);
+        const double noise = m->noise, turned = rectangles_fit_directions(m, 0);
+        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, points->count);
+        fit_noise(m, floor);
+        if (thinner) m->noise = fmin(m->noise, noise);
+        if (turned < SETTLED) break;
+    }
+}
+
 /* ---- all of it */
 
-/* The box of the points, for strays are anywhere in it. */
 double rectangles_volume(const composite_columns *points, const double n[3]) {
     double axes[3][3], volume = 1;
     memcpy(axes[0], n, sizeof axes[0]);
@@ -234,8 +243,9 @@ double rectangles_volume(const composite_columns *points, const double n[3]) {
     return volume;
 }
 
-static void begin(const planes_local *s, const planes_families *families, const composite_body *body,
-                  rectangle_mixture *m) {
+/* blur: of the ends, in noises */
+static void explain_points(const planes_local *s, const planes_families *families, const composite_body *body,
+                           double blur, rectangle_mixture *m) {
     const uint32_t first = families->first[0];
     memset(m, 0, sizeof *m);
     m->count = families->first[families->count] - first;
@@ -251,7 +261,9 @@ static void begin(const planes_local *s, const planes_families *families, const 
     }
     share_by_owner(s, body, first, m);
     for (uint32_t k = 0; k < m->count; k++) rectangles_fit_one(m, k, body->all.count);
-    rectangles_fit_noise(m, s->params.floor);
+    fit_noise(m, s->params.floor);
+    m->blur = blur;
+    rectangles_settle(&body->all, MAX_TURNS, false, s->params.floor, m);
 }
 
 /* Whether the families are still what they began as. */
@@ -271,20 +283,6 @@ static void turn_plane(planes_local_plane *plane, const double middle[3], const 
     for (int k = 0; k < 3; k++) plane->centroid[k] = middle[k] + r->at[k];
     planes_perpendicular(n, plane->u, plane->v);
     plane->offset = planes_dot(plane->normal, plane->centroid);
-}
-
-/* Shares points out and fits rectangles in turns, until no direction changes. blur: of the ends, in noises */
-static void explain_points(const planes_local *s, const planes_families *families, const composite_body *body,
-                           double blur, rectangle_mixture *m) {
-    begin(s, families, body, m);
-    m->blur = blur;
-    for (int turn = 0; turn < MAX_TURNS; turn++) {
-        rectangles_share(&body->all, m);
-        const double turned = rectangles_fit_directions(m, 0);
-        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, body->all.count);
-        rectangles_fit_noise(m, s->params.floor);
-        if (turned < SETTLED) break;
-    }
 }
 
 /* Whether a family is a series of planes, as treads are. Few planes say no more together than each does alone. */

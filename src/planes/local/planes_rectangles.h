@@ -45,7 +45,10 @@ bool rectangles_direction_across(const double scatter[PLANES_PRODUCTS], const do
 void rectangles_fit_one(rectangle_mixture *m, uint32_t k, double all);
 /* Moves a rectangle, and its ends to where they are likelier. */
 void rectangles_move_one(rectangle_mixture *m, uint32_t k, double all);
-void rectangles_fit_noise(rectangle_mixture *m, double floor);
+/* Shares points out and fits rectangles in turns, until no direction changes; thinner: their noise only falls. floor:
+   no noise is less */
+void rectangles_settle(const composite_columns *points, uint32_t turns, bool thinner, double floor,
+                       rectangle_mixture *m);
 /* The box of the points, for strays are anywhere in it; n: one of its axes. */
 double rectangles_volume(const composite_columns *points, const double n[3]);
 

@@ -77,9 +77,7 @@ static int32_t same_plane(planes_local *s, const planes_growth *g) {
 /* ---- patches, the best first */
 
 static bool is_on_patch(const planes_local *s, const planes_patch *p, uint32_t i) {
-    const double x = (double)s->sample->x[i] - p->at[0], y = (double)s->sample->y[i] - p->at[1];
-    const double z = (double)s->sample->z[i] - p->at[2];
-    return fabs(p->normal[0] * x + p->normal[1] * y + p->normal[2] * z) <= 2.5 * p->noise;
+    return planes_is_on(s, p->normal, p->at, PLANES_PATCH_REACH * p->noise, i);
 }
 
 /* Whether most of a patch's points have a plane that is no thicker, or came to nothing before. */

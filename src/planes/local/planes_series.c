@@ -42,10 +42,9 @@
 #define ROUNDS        8
 #define FIRST_TURNS   6 /* of a round: what was added is fitted by how its parts vary */
 #define LAST_TURNS    20
-#define SETTLED       0.0003 /* radians */
-#define SAME_COSINE   0.94   /* 20 degrees: pieces of one plane are known to that */
-#define SAME_SQUARES  1.2    /* variance of pieces of one plane, to that of the noise */
-#define SAME_AREA     1.25   /* of a rectangle around pieces of one plane, to theirs */
+#define SAME_COSINE   0.94 /* 20 degrees: pieces of one plane are known to that */
+#define SAME_SQUARES  1.2  /* variance of pieces of one plane, to that of the noise */
+#define SAME_AREA     1.25 /* of a rectangle around pieces of one plane, to theirs */
 
 typedef struct upright_trial {
     double gain, normal[3];
@@ -352,14 +351,7 @@ static void find_upright(const planes_local *s, const composite_columns *points,
         }
         join_pieces(points, x);
     }
-    for (int turn = 0; turn < LAST_TURNS; turn++) {
-        rectangles_share(points, m);
-        const double noise = m->noise, turned = rectangles_fit_directions(m, 0);
-        for (uint32_t k = 0; k < m->count; k++) rectangles_move_one(m, k, points->count);
-        rectangles_fit_noise(m, s->params.floor);
-        m->noise = fmin(m->noise, noise);
-        if (turned < SETTLED) break;
-    }
+    rectangles_settle(points, LAST_TURNS, true, s->params.floor, m);
 }
 
 /* ---- planes */

@@ -26,7 +26,6 @@
 #define MIN_PATCH        10u  /* points of a patch */
 #define MIN_SCORE        10.0 /* nats */
 #define PATCH_FLATNESS   0.15 /* the noise is below so much of the size */
-#define PATCH_REACH      2.5  /* noises: points of a fit */
 #define PATCH_FITS       4
 #define PATCH_TRUNCATION 1.08 /* what is cut at 2.5 deviations looks so much narrower */
 #define EXTENT           1.2  /* times the root mean square distance to the middle: how far a window's points reach */
@@ -195,7 +194,7 @@ static bool fit_patch(const window_search *s, const window_points *w, trial_plan
     planes_local_fit fit;
     patch->noise = fmax(0.5 * plane->reach, s->floor);
     for (int turn = 0; turn < PATCH_FITS; turn++) {
-        const double reach = fmax(PATCH_REACH * patch->noise, 2 * s->floor);
+        const double reach = fmax(PLANES_PATCH_REACH * patch->noise, 2 * s->floor);
         planes_moments m;
         memset(&m, 0, sizeof m);
         *central = 0;
@@ -274,8 +273,8 @@ static void search_window(window_search *s, window_points *w, double thickness) 
         if (thickness <= 0 && patch.count >= MIN_SIDE_BY_SIDE && patch.noise > 3 * s->floor &&
             (central < MIN_CENTRAL * patch.count || central > MAX_CENTRAL * patch.count)) {
             window_points thick;
-            split_points(w, PATCH_REACH * patch.noise, true, &thick);
-            search_window(s, &thick, PATCH_REACH * patch.noise);
+            split_points(w, PLANES_PATCH_REACH * patch.noise, true, &thick);
+            search_window(s, &thick, PLANES_PATCH_REACH * patch.noise);
         }
         split_points(w, 1.5 * reach, false, w);
     }

@@ -7,12 +7,6 @@
 #define PIECE        64u    /* points whose places are found at once */
 #define FLUSH_POINTS 65528u /* votes that a counter of 16 bits takes */
 
-typedef struct vote_points {
-    uint32_t count;
-    const float *x, *y, *z;
-    const uint32_t *normal; /* NULL: none */
-} vote_points;
-
 /* Eight directions. Counter of lane l: [l · stride + bin]; stride is even, so that ties round as in planes_bin. */
 typedef struct vote_group {
     simd_f a, b, c, middle, magic;
@@ -57,7 +51,7 @@ SIMD_INLINE void count_votes(const uint32_t places[LANES], uint16_t *counters) {
 }
 
 /* Places of some points first, then their votes: neither waits for the other. */
-static void vote_all(const vote_group *g, const vote_points *points, uint32_t first, uint32_t count,
+static void vote_all(const vote_group *g, const planes_sample *points, uint32_t first, uint32_t count,
                      uint16_t *counters) {
     uint32_t places[PIECE * LANES];
     for (uint32_t begin = first; begin < first + count; begin += PIECE) {
@@ -78,7 +72,7 @@ SIMD_INLINE uint32_t allowed(const vote_group *g, uint32_t normal) {
     return simd_f_at_most(g->cone, simd_f_max(dot, simd_f_sub(simd_f_set(0), dot)));
 }
 
-static void vote_in_cones(const vote_group *g, const vote_points *points, uint32_t first, uint32_t count,
+static void vote_in_cones(const vote_group *g, const planes_sample *points, uint32_t first, uint32_t count,
                           uint16_t *counters) {
     for (uint32_t i = first; i < first + count; i++) {
         uint32_t places[LANES], bits = allowed(g, points->normal[i]);
@@ -96,8 +90,8 @@ static void flush(const planes_directions *table, uint32_t first, uint32_t strid
     memset(counters, 0, (size_t)LANES * stride * sizeof *counters);
 }
 
-static void vote_group_of(const planes_directions *table, const vote_points *points, uint32_t first, uint16_t *counters,
-                          uint32_t *to) {
+static void vote_group_of(const planes_directions *table, const planes_sample *points, uint32_t first,
+                          uint16_t *counters, uint32_t *to) {
     const uint32_t stride = (table->bins + 15) & ~15u;
     const vote_group group = group_of(table, first, stride);
     const bool cones = table->cone > 0 && points->normal != NULL;
@@ -140,8 +134,6 @@ static mote_status choose_voters(planes_cpu *p, uint32_t max) {
 
 static mote_status fill_counters(planes_cpu *p, const planes_directions *table) {
     planes_points *points = &p->base;
-    const planes_sample *v = &p->voters;
-    const vote_points some = {v->count, v->x, v->y, v->z, points->normals ? v->normal : NULL};
     const uint64_t row = (uint64_t)LANES * ((table->bins + 15) & ~15u) + 64;
     const int64_t groups = (table->directions + LANES - 1) / LANES;
     MOTE_TRY(make_counters(p, table));
@@ -150,7 +142,8 @@ static mote_status fill_counters(planes_cpu *p, const planes_directions *table) 
     if (scratch == NULL) return MOTE_ERROR_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(points->ctx->threads)
     for (int64_t g = 0; g < groups; g++) {
-        vote_group_of(table, &some, (uint32_t)g * LANES, scratch + (uint64_t)mote_thread_number() * row, p->counters);
+        vote_group_of(table, &p->voters, (uint32_t)g * LANES, scratch + (uint64_t)mote_thread_number() * row,
+                      p->counters);
     }
     mote_free(points->ctx, scratch);
     return MOTE_OK;
