@@ -175,9 +175,9 @@ static bool is_skipped(builder *b, const planes_scene_params *p, const double at
     return p->scanned && !b->rays && draw(b) > seen(b, at, size);
 }
 
-/* Rounds to a multiple of the scene's step, if it has one. */
+/* Rounds to multiples of the scene's steps, where it has some. */
 static void in_steps(const builder *b, double at[3]) {
-    for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
+    for (int k = 0; k < 3; k++) at[k] = b->step[k] > 0 ? b->step[k] * rint(at[k] / b->step[k]) : at[k];
 }
 
 /* Fills positions; labels: the surface, or -1. */
@@ -276,7 +276,8 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
     planes_scene_build(b, params->kind);
     planes_scene_params placed_params = *params;
-    placed_params.turned = params->turned && b->step <= 0;
+    placed_params.turned = params->turned && b->step[0] <= 0;
+    placed_params.far_away = params->far_away && b->step[2] >= b->step[0]; /* or steps are no whole millimetres */
     params = &placed_params;
     fill(b, params, at, scene->labels);
     planes_scene_axes(b, u, v, n);

@@ -209,13 +209,6 @@ static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell
            off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
 }
 
-/* Whether a cell, none of the rim of the grid, is beside the component. */
-static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint8_t *mark = s->cell_mark;
-    return mark[cell] == 0 &&
-           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
-}
-
 /* The share of the cells beside the component of which something holds. */
 static double share_beside(const planes_local *s, const planes_growth *g,
                            bool (*holds)(const planes_local *s, const planes_growth *g, uint32_t cell)) {
@@ -224,7 +217,7 @@ static double share_beside(const planes_local *s, const planes_growth *g,
     uint32_t beside = 0, held = 0;
     for (uint32_t row = above > 2 ? above - 1 : 1; row < rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
-            if (!is_beside(s, g, cell)) continue;
+            if (!growth_is_beside(s, g, cell)) continue;
             beside++;
             held += holds(s, g, cell);
         }

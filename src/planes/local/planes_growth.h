@@ -15,6 +15,7 @@
 #define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
 #define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
 #define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
+#define GROWTH_MAX_LAYERS    1.0 /* points of other layers, to the plane's: layers have 1.05 to 2.4, walls 0 to 0.7 */
 #define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
 #define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
 
@@ -42,6 +43,13 @@ static inline uint32_t growth_cell_of(const planes_local *s, const planes_growth
     const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
     if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) return UINT32_MAX;
     return (uint32_t)row * g->columns + (uint32_t)column;
+}
+
+/* Whether a cell, neither of the first row nor of the last, is beside the component. */
+static inline bool growth_is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
 }
 
 /* ---- planes_quadratic.c */
@@ -93,6 +101,9 @@ double planes_structure_of(const planes_local *search, double squares, double co
 
 /* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
 bool planes_is_curve(planes_local *search, planes_growth *growth);
+/* Points that are beyond reach of a plane, but no farther away than that, in its cells and beside them, to the plane's:
+   they may be of other layers of the representation. What is in the scratch goes. */
+double planes_share_of_layers(planes_local *search, const planes_growth *growth, double reach, double away);
 /* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
 bool planes_is_of_representation(planes_local *search, planes_growth *growth);
 
