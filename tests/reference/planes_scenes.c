@@ -180,6 +180,17 @@ static void in_steps(const builder *b, double at[3]) {
     for (int k = 0; k < 3; k++) at[k] = b->step[k] > 0 ? b->step[k] * rint(at[k] / b->step[k]) : at[k];
 }
 
+/* Moves a point with its stripe, if the scene has some: each by something else. */
+static void in_stripes(const builder *b, double at[3]) {
+    if (!(b->stripe > 0)) return;
+    const uint64_t stripe = 4 * (uint64_t)(1000 + floor((at[0] + 0.7 * at[1] + 0.3 * at[2]) / b->stripe));
+    for (uint64_t k = 0; k < 3; k++) {
+        const double even =
+            test_random(b->seed * 2, stripe + k) + test_random(b->seed * 2, stripe + k + (1u << 20)) - 1;
+        at[k] += sqrt(6) * even * b->stripe_noises * b->noise;
+    }
+}
+
 /* Fills positions; labels: the surface, or -1. */
 static void fill(builder *b, const planes_scene_params *p, double *positions, int32_t *labels) {
     double low[3], high[3], cumulative[PLANES_SCENES_MAX], size = 0;
@@ -201,6 +212,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
             } else {
                 s = surface_at(cumulative, b->count, draw(b) * cumulative[b->count - 1]);
                 surface_point(b, &b->surfaces[s], p->noise_m, at);
+                in_stripes(b, at);
             }
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
             in_steps(b, at);

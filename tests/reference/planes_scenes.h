@@ -58,6 +58,7 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_RACK,
     PLANES_SCENE_YARD,
     PLANES_SCENE_FLOATS, /* from here on: others found more of them */
+    PLANES_SCENE_STRIPES,
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

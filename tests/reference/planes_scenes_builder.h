@@ -40,9 +40,10 @@ typedef struct builder {
     surface surfaces[PLANES_SCENES_MAX];
     uint32_t count;
     double scanner[3];
-    bool rays;      /* points are where rays from the scanner end, on a grid of directions */
-    uint32_t rings; /* if not 0, directions of so many heights, as of a turning scanner */
-    bool strips;    /* of every third along x, the first third is seen three times as densely */
+    bool rays;                    /* points are where rays from the scanner end, on a grid of directions */
+    uint32_t rings;               /* if not 0, directions of so many heights, as of a turning scanner */
+    double stripe, stripe_noises; /* if not 0, how wide stripes of the scene are, and how far off each may be */
+    bool strips;                  /* of every third along x, the first third is seen three times as densely */
 } builder;
 
 static inline double draw(builder *b) { return test_random(b->seed * 2 + 1, b->draws++); }

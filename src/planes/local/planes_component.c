@@ -26,6 +26,12 @@
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
+#define MIN_STRUCTURE   0.15  /* share of the variance between cells, of which it is asked whether it is noise */
+#define MAX_LIKENESS    0.25  /* of stripes 0.1 to 0.25, slices through pipes 0.3, half a wave 0.5, waves 0.7 */
+#define MIN_LAG         2     /* cells: lines of a scanner are narrower */
+#define MAX_LAG         8     /* cells */
+#define MIN_LAGS        5     /* or it is not told */
+#define MIN_PAIRS       128.0 /* of cells: of fewer, a piece of a pipe looks like stripes by chance */
 #define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
 /* ---- its cells */
@@ -360,6 +366,39 @@ double planes_structure_of(const planes_local *s, double squares, double count) 
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
+/* How much what lies between cells is like itself some cells on in a direction: 1 or so of a surface that bends or
+   waves, or has steps; of stripes, each off by something else, as of a scanner whose lines differ, next to nothing.
+   variance: of the means of cells */
+static double likeness_along(const planes_local *s, const planes_growth *g, int columns, int rows, double variance) {
+    double squares = 0, lags = 0;
+    for (int lag = MIN_LAG; lag <= MAX_LAG; lag++) {
+        const int64_t step = (int64_t)lag * (rows * (int64_t)g->columns + columns);
+        double sum = 0, pairs = 0, cells = 0;
+        for (uint32_t cell = s->marked_first; cell < s->marked_end; cell++) {
+            const int64_t other = cell + step, column = cell % g->columns + (int64_t)lag * columns;
+            cells += s->cell_mark[cell];
+            if (s->cell_mark[cell] == 0 || column < 0 || column >= g->columns) continue;
+            if (other < s->marked_first || other >= s->marked_end || s->cell_mark[other] == 0) continue;
+            sum += (double)s->cell_sum[cell] / s->cell_in[cell] * (double)s->cell_sum[other] / s->cell_in[other];
+            pairs++;
+        }
+        if (pairs < fmax(0.5 * cells, MIN_PAIRS)) break;
+        squares += sum / pairs * (sum / pairs);
+        lags++;
+    }
+    return lags >= MIN_LAGS ? sqrt(squares / lags) / variance : 1;
+}
+
+/* The structure of a component without what is not alike from cell to cell: that is noise of a plane. */
+static double structure_alike(const planes_local *s, const planes_growth *g, double structure, double variance) {
+    static const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
+    double least = 1;
+    for (int k = 0; k < 4 && structure > MIN_STRUCTURE; k++) {
+        least = fmin(least, likeness_along(s, g, directions[k][0], directions[k][1], structure * variance));
+    }
+    return least <= MAX_LIKENESS ? least * structure : structure;
+}
+
 /* The share of the variance of the listed points that a quadratic surface explains beyond a plane. */
 static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
     planes_quadratic curve;
@@ -415,7 +454,7 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     g->central = (central - 0.2248 * strays) / (count - strays);
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
-    g->structure = planes_structure_of(s, squares, count);
+    g->structure = structure_alike(s, g, planes_structure_of(s, squares, count), squares / count);
     g->along = g->turned ? 1 : along_of(s, g, listed);
     g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;
