@@ -12,6 +12,7 @@
 #define EVEN_STRUCTURE 0.05 /* share of the variance between cells, of such a sheet: pieces of waves have more */
 #define MORE_CENTRAL   0.47 /* and by so much of a shoulder more: two sheets 3 noises apart have 0.39 and 0.08 */
 #define MAX_STRUCTURE  0.25 /* share of the variance between cells */
+#define MAX_LIKENESS   0.3  /* of stripes 0.1 to 0.3, doors 0.5, half a wave 0.5, waves 0.7 */
 #define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
 #define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
@@ -112,10 +113,12 @@ typedef struct growth_limits {
     double shoulders, shoulder, central, structure;
 } growth_limits;
 
-/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
+/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. But stripes,
+   each off by something else, as of a scanner whose lines differ, are noise of a plane. */
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
     if (g->warped) return 1; /* planes_bodies.c asks how steep it is */
+    if (g->likeness <= MAX_LIKENESS) return LOOSE_STRUCTURE;
     const bool is_known = g->max_noise > 0 && g->role == PLANES_ALONE;
     return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }

@@ -27,10 +27,8 @@
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
 #define MIN_STRUCTURE   0.15  /* share of the variance between cells, of which it is asked whether it is noise */
-#define MAX_LIKENESS    0.25  /* of stripes 0.1 to 0.25, slices through pipes 0.3, half a wave 0.5, waves 0.7 */
-#define MIN_LAG         2     /* cells: lines of a scanner are narrower */
 #define MAX_LAG         8     /* cells */
-#define MIN_LAGS        5     /* or it is not told */
+#define MIN_LAGS        6     /* or it is not told */
 #define MIN_PAIRS       128.0 /* of cells: of fewer, a piece of a pipe looks like stripes by chance */
 #define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
@@ -370,8 +368,8 @@ double planes_structure_of(const planes_local *s, double squares, double count) 
    waves, or has steps; of stripes, each off by something else, as of a scanner whose lines differ, next to nothing.
    variance: of the means of cells */
 static double likeness_along(const planes_local *s, const planes_growth *g, int columns, int rows, double variance) {
-    double squares = 0, lags = 0;
-    for (int lag = MIN_LAG; lag <= MAX_LAG; lag++) {
+    double squares = 0, lags = 0, next = 0;
+    for (int lag = 1; lag <= MAX_LAG; lag++) {
         const int64_t step = (int64_t)lag * (rows * (int64_t)g->columns + columns);
         double sum = 0, pairs = 0, cells = 0;
         for (uint32_t cell = s->marked_first; cell < s->marked_end; cell++) {
@@ -383,20 +381,22 @@ static double likeness_along(const planes_local *s, const planes_growth *g, int 
             pairs++;
         }
         if (pairs < fmax(0.5 * cells, MIN_PAIRS)) break;
-        squares += sum / pairs * (sum / pairs);
+        const double alike = sum / pairs / variance;
+        if (lag == 1) next = fabs(alike);
+        squares += alike * alike;
         lags++;
     }
-    return lags >= MIN_LAGS ? sqrt(squares / lags) / variance : 1;
+    return lags >= MIN_LAGS ? fmax(next, sqrt(squares / lags)) : 1;
 }
 
-/* The structure of a component without what is not alike from cell to cell: that is noise of a plane. */
-static double structure_alike(const planes_local *s, const planes_growth *g, double structure, double variance) {
+/* The least likeness in four directions. */
+static double likeness_of(const planes_local *s, const planes_growth *g, double variance) {
     static const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     double least = 1;
-    for (int k = 0; k < 4 && structure > MIN_STRUCTURE; k++) {
-        least = fmin(least, likeness_along(s, g, directions[k][0], directions[k][1], structure * variance));
+    for (int k = 0; k < 4 && g->structure > MIN_STRUCTURE; k++) {
+        least = fmin(least, likeness_along(s, g, directions[k][0], directions[k][1], g->structure * variance));
     }
-    return least <= MAX_LIKENESS ? least * structure : structure;
+    return least;
 }
 
 /* The share of the variance of the listed points that a quadratic surface explains beyond a plane. */
@@ -454,7 +454,8 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     g->central = (central - 0.2248 * strays) / (count - strays);
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
-    g->structure = structure_alike(s, g, planes_structure_of(s, squares, count), squares / count);
+    g->structure = planes_structure_of(s, squares, count);
+    g->likeness = likeness_of(s, g, squares / count);
     g->along = g->turned ? 1 : along_of(s, g, listed);
     g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;
