@@ -12,7 +12,6 @@
 #define EVEN_STRUCTURE 0.05 /* share of the variance between cells, of such a sheet: pieces of waves have more */
 #define MORE_CENTRAL   0.47 /* and by so much of a shoulder more: two sheets 3 noises apart have 0.39 and 0.08 */
 #define MAX_STRUCTURE  0.25 /* share of the variance between cells */
-#define MAX_LIKENESS   0.3  /* of stripes 0.1 to 0.3, doors 0.5, half a wave 0.5, waves 0.7 */
 #define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
 #define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
@@ -22,7 +21,6 @@
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
-#define LOOSE_STRUCTURE  0.45
 #define CURVED           0.25  /* share of the variance that a curve explains, at most */
 #define CURVED_BY_CHANCE 10.0  /* over the points: the share that it explains by chance */
 #define FILLED           0.8   /* quarters of cells with points, to those of points spread evenly: a curve has fewer */
@@ -118,7 +116,7 @@ typedef struct growth_limits {
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
     if (g->warped) return 1; /* planes_bodies.c asks how steep it is */
-    if (g->likeness <= MAX_LIKENESS) return LOOSE_STRUCTURE;
+    if (g->likeness <= GROWTH_MAX_LIKENESS) return GROWTH_MAX_STRUCTURE;
     const bool is_known = g->max_noise > 0 && g->role == PLANES_ALONE;
     return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
@@ -160,7 +158,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
-static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, GROWTH_MAX_STRUCTURE};
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
     static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};

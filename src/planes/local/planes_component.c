@@ -383,6 +383,7 @@ static double likeness_along(const planes_local *s, const planes_growth *g, int 
         if (pairs < fmax(0.5 * cells, MIN_PAIRS)) break;
         const double alike = sum / pairs / variance;
         if (lag == 1) next = fabs(alike);
+        if (next > GROWTH_MAX_LIKENESS) return next;
         squares += alike * alike;
         lags++;
     }
@@ -392,8 +393,9 @@ static double likeness_along(const planes_local *s, const planes_growth *g, int 
 /* The least likeness in four directions. */
 static double likeness_of(const planes_local *s, const planes_growth *g, double variance) {
     static const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
+    const bool is_asked = g->structure > MIN_STRUCTURE && g->structure <= GROWTH_MAX_STRUCTURE;
     double least = 1;
-    for (int k = 0; k < 4 && g->structure > MIN_STRUCTURE; k++) {
+    for (int k = 0; k < 4 && is_asked; k++) {
         least = fmin(least, likeness_along(s, g, directions[k][0], directions[k][1], g->structure * variance));
     }
     return least;

@@ -6,18 +6,20 @@
 
 #include "planes/local/planes_local.h"
 
-#define GROWTH_BESIDE        9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define GROWTH_POINTS_A_CELL 8.0 /* points of a cell, about */
-#define GROWTH_ENOUGH_CELLS  8.0 /* cells of a component of few points, whose cells are made smaller for it */
-#define GROWTH_MIN_CELL      2.0 /* points of a cell of the component, at least */
-#define GROWTH_MIN_CONTRAST  1.6 /* points to strays of a cell, at least */
-#define GROWTH_MIN_COMPONENT 8.0 /* points of a component, at least */
-#define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
-#define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
-#define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
-#define GROWTH_MAX_LAYERS    1.0 /* points of other layers, to the plane's: layers have 1.05 to 2.4, walls 0 to 0.7 */
-#define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
-#define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
+#define GROWTH_BESIDE        9.0  /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define GROWTH_POINTS_A_CELL 8.0  /* points of a cell, about */
+#define GROWTH_ENOUGH_CELLS  8.0  /* cells of a component of few points, whose cells are made smaller for it */
+#define GROWTH_MIN_CELL      2.0  /* points of a cell of the component, at least */
+#define GROWTH_MIN_CONTRAST  1.6  /* points to strays of a cell, at least */
+#define GROWTH_MIN_COMPONENT 8.0  /* points of a component, at least */
+#define GROWTH_MAX_GOING_ON  0.1  /* share of the rim of a centred plane beside which a surface goes on to one side */
+#define GROWTH_MAX_NOISE     1.2  /* measured noise, to the largest that is allowed */
+#define GROWTH_TOLD_NOISE    1.5  /* floors: below, points say nothing of how they lie about the plane */
+#define GROWTH_MAX_LAYERS    1.0  /* points of other layers, to the plane's: layers have 1.05 to 2.4, walls 0 to 0.7 */
+#define GROWTH_MAX_LIKENESS  0.3  /* of stripes 0.1 to 0.3, doors 0.5, half a wave 0.5, waves 0.7 */
+#define GROWTH_MAX_STRUCTURE 0.45 /* share of the variance between cells, of what may be a plane in any pass */
+#define GROWTH_RIM_SHARE     0.5  /* of the points of a cell that are no strays, one has where a surface goes on */
+#define GROWTH_RIM_NOISES    1.0  /* the mean of its points is off the plane, at least */
 
 /* Notes why a growth comes to nothing; false. */
 static inline bool growth_refuse(planes_growth *g, mote_planes_reason reason, double value, double limit) {
