@@ -175,9 +175,20 @@ static bool is_skipped(builder *b, const planes_scene_params *p, const double at
     return p->scanned && !b->rays && draw(b) > seen(b, at, size);
 }
 
-/* Rounds to a multiple of the scene's step, if it has one. */
+/* Rounds to multiples of the scene's steps, where it has some. */
 static void in_steps(const builder *b, double at[3]) {
-    for (int k = 0; k < 3 && b->step > 0; k++) at[k] = b->step * rint(at[k] / b->step);
+    for (int k = 0; k < 3; k++) at[k] = b->step[k] > 0 ? b->step[k] * rint(at[k] / b->step[k]) : at[k];
+}
+
+/* Moves a point with its stripe, if the scene has some: each by something else. */
+static void in_stripes(const builder *b, double at[3]) {
+    if (!(b->stripe > 0)) return;
+    const uint64_t stripe = 4 * (uint64_t)(1000 + floor((at[0] + 0.7 * at[1] + 0.3 * at[2]) / b->stripe));
+    for (uint64_t k = 0; k < 3; k++) {
+        const double even =
+            test_random(b->seed * 2, stripe + k) + test_random(b->seed * 2, stripe + k + (1u << 20)) - 1;
+        at[k] += sqrt(6) * even * b->stripe_noises * b->noise;
+    }
 }
 
 /* Fills positions; labels: the surface, or -1. */
@@ -201,6 +212,7 @@ static void fill(builder *b, const planes_scene_params *p, double *positions, in
             } else {
                 s = surface_at(cumulative, b->count, draw(b) * cumulative[b->count - 1]);
                 surface_point(b, &b->surfaces[s], p->noise_m, at);
+                in_stripes(b, at);
             }
             labels[i] = b->surfaces[s].shape == FLAT ? (int32_t)s : -1;
             in_steps(b, at);
@@ -276,7 +288,8 @@ void planes_scene_make(mote_context *ctx, const planes_scene_params *params, dou
     if (params->kind == PLANES_SCENE_NOTHING) b->seed = params->seed;
     planes_scene_build(b, params->kind);
     planes_scene_params placed_params = *params;
-    placed_params.turned = params->turned && b->step <= 0;
+    placed_params.turned = params->turned && b->step[0] <= 0;
+    placed_params.far_away = params->far_away && b->step[2] >= b->step[0]; /* or steps are no whole millimetres */
     params = &placed_params;
     fill(b, params, at, scene->labels);
     planes_scene_axes(b, u, v, n);

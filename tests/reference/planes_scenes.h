@@ -57,6 +57,8 @@ typedef enum planes_scene_kind {
     PLANES_SCENE_STANDS,  /* from here on: like things in rows */
     PLANES_SCENE_RACK,
     PLANES_SCENE_YARD,
+    PLANES_SCENE_FLOATS, /* from here on: others found more of them */
+    PLANES_SCENE_STRIPES,
     PLANES_SCENE_ALL
 } planes_scene_kind;
 

@@ -1,6 +1,6 @@
-/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c, planes_scenes_named.c, planes_scenes_smooth.c
-   and planes_scenes_rows.c make its surfaces of planes_scenes_parts.c, planes_scenes.c spreads points over them, or
-   planes_scenes_rays.c sends rays at them. */
+/* What a scene is made of: planes_scenes_kinds.c, planes_scenes_unseen.c, planes_scenes_named.c,
+   planes_scenes_smooth.c, planes_scenes_rows.c and planes_scenes_missed.c make its surfaces of planes_scenes_parts.c,
+   planes_scenes.c spreads points over them, or planes_scenes_rays.c sends rays at them. */
 #ifndef MOTE_PLANES_SCENES_BUILDER_H
 #define MOTE_PLANES_SCENES_BUILDER_H
 
@@ -35,14 +35,15 @@ typedef struct surface {
 
 typedef struct builder {
     uint64_t seed, draws, points;
-    double noise; /* of the scene */
-    double step;  /* if not 0, coordinates are whole steps */
+    double noise;   /* of the scene */
+    double step[3]; /* where not 0, coordinates of the axis are whole steps */
     surface surfaces[PLANES_SCENES_MAX];
     uint32_t count;
     double scanner[3];
-    bool rays;      /* points are where rays from the scanner end, on a grid of directions */
-    uint32_t rings; /* if not 0, directions of so many heights, as of a turning scanner */
-    bool strips;    /* of every third along x, the first third is seen three times as densely */
+    bool rays;                    /* points are where rays from the scanner end, on a grid of directions */
+    uint32_t rings;               /* if not 0, directions of so many heights, as of a turning scanner */
+    double stripe, stripe_noises; /* if not 0, how wide stripes of the scene are, and how far off each may be */
+    bool strips;                  /* of every third along x, the first third is seen three times as densely */
 } builder;
 
 static inline double draw(builder *b) { return test_random(b->seed * 2 + 1, b->draws++); }
@@ -69,6 +70,8 @@ const char *planes_scene_name_smooth(planes_scene_kind kind);
 /* Builds a scene of the kinds from PLANES_SCENE_STANDS on. */
 void planes_scene_build_rows(builder *b, planes_scene_kind kind);
 const char *planes_scene_name_rows(planes_scene_kind kind);
+void planes_scene_build_missed(builder *b, planes_scene_kind kind);
+const char *planes_scene_name_missed(planes_scene_kind kind);
 
 /* ---- parts */
 

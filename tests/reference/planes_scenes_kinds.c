@@ -314,6 +314,7 @@ static const struct {
 };
 
 const char *planes_scene_name(planes_scene_kind kind) {
+    if (kind >= PLANES_SCENE_FLOATS) return planes_scene_name_missed(kind);
     if (kind >= PLANES_SCENE_STANDS) return planes_scene_name_rows(kind);
     if (kind >= PLANES_SCENE_CLOTH) return planes_scene_name_smooth(kind);
     if (kind >= PLANES_SCENE_AIRBORNE) return planes_scene_name_named(kind);
@@ -323,6 +324,8 @@ const char *planes_scene_name(planes_scene_kind kind) {
 void planes_scene_build(builder *b, planes_scene_kind kind) {
     if (kind < PLANES_SCENE_KINDS) {
         kinds[kind].make(b);
+    } else if (kind >= PLANES_SCENE_FLOATS) {
+        planes_scene_build_missed(b, kind);
     } else if (kind >= PLANES_SCENE_STANDS) {
         planes_scene_build_rows(b, kind);
     } else if (kind >= PLANES_SCENE_CLOTH) {

@@ -91,7 +91,7 @@ static void make_voxels(builder *b) {
     planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), draw_between(b, 4, 6), 2.6);
     planes_scene_add_box(b, 1, 1, 0, draw_between(b, 0.8, 1.5), draw_between(b, 0.8, 1.5), draw_between(b, 0.5, 1.2),
                          0);
-    b->step = 0.01;
+    b->step[0] = b->step[1] = b->step[2] = 0.01;
 }
 
 static const struct {

@@ -52,7 +52,7 @@ static void make_yard(builder *b) {
 static const struct {
     const char *name;
     void (*make)(builder *b);
-} kinds[PLANES_SCENE_ALL - PLANES_SCENE_STANDS] = {
+} kinds[PLANES_SCENE_FLOATS - PLANES_SCENE_STANDS] = {
     {"stands", make_stands},
     {"rack", make_rack},
     {"yard", make_yard},

@@ -238,6 +238,30 @@ static void noise_as_large_as_steps_is_noise(void **state) {
     }
 }
 
+/* Walls whose coordinates are rounded to 3 and 50 cm have no noise, and stand beside ground and roofs of 3 and 10 mm:
+   7 of 16 planes were found in each scene. */
+static void walls_without_noise_are_planes(void **state) {
+    (void)state;
+    for (uint64_t seed = 2; seed <= 3; seed++) {
+        const planes_scene_score score = try_scene(PLANES_SCENE_FLOATS, seed, 40000);
+        assert_int_equal(score.planes, 16);
+        assert_true(score.found >= 14);
+        assert_true(score.false_planes + score.split <= 1);
+    }
+}
+
+/* Walls whose lines are off by one to two noises were cut along the lines, into 41 pieces of 4 walls; of 30 mm of noise
+   3 of 10 planes were found, and 35 pieces. */
+static void stripes_are_noise(void **state) {
+    (void)state;
+    planes_scene_score score = try_scene(PLANES_SCENE_STRIPES, 1, 40000);
+    assert_true(score.found + 1 >= score.planes);
+    assert_true(score.false_planes + score.split <= 8);
+    score = try_scene(PLANES_SCENE_STRIPES, 5, 40000);
+    assert_true(score.found + 2 >= score.planes);
+    assert_true(score.false_planes + score.split <= 4);
+}
+
 /* A room whose floor was scanned twice, some noises apart: it had no plane. */
 static void sheets_are_one_plane(void **state) {
     (void)state;
@@ -492,6 +516,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(facets_are_no_planes),
         cmocka_unit_test(walls_in_steps_are_no_layers),
         cmocka_unit_test(noise_as_large_as_steps_is_noise),
+        cmocka_unit_test(walls_without_noise_are_planes),
+        cmocka_unit_test(stripes_are_noise),
         cmocka_unit_test(sheets_are_one_plane),
         cmocka_unit_test(planes_that_bend_a_little_are_found),
         cmocka_unit_test(planes_are_told_apart_along_creases),

@@ -21,7 +21,6 @@
 /* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
-#define LOOSE_STRUCTURE  0.45
 #define CURVED           0.25  /* share of the variance that a curve explains, at most */
 #define CURVED_BY_CHANCE 10.0  /* over the points: the share that it explains by chance */
 #define FILLED           0.8   /* quarters of cells with points, to those of points spread evenly: a curve has fewer */
@@ -29,7 +28,7 @@
 #define FILLED_BY_CHANCE 0.7   /* over the root of the points: how many fewer there are by chance */
 #define FILLED_CELLS     0.7   /* cells in fours with points, to those of points spread evenly; rims have fewer */
 #define LAYER_SHARE      0.05  /* of a cell: how near to an exact plane points are those of other layers */
-#define MAX_LAYERS       1.0   /* points of other layers, to those of the plane */
+#define OWN_NOISE        0.1   /* of the largest noise: a layer of what a sensor tells apart has 0.03 */
 
 /* How many of the quarters of the component's cells have points, to how many have of points spread evenly: next to 1,
    but 0.5 to 0.7 where the points are on a curve. */
@@ -80,22 +79,30 @@ bool planes_is_curve(planes_local *s, planes_growth *g) {
     return !growth_refuse(g, MOTE_PLANES_STRUCTURE, 1 - filled, 1 - min);
 }
 
-/* Points so near to an exact plane that they could be of another layer of the representation, to the plane's points.
-   What is in the scratch goes. */
-static double share_of_layers(planes_local *s, const planes_growth *g) {
-    const float reach = (float)(PLANES_REACH_NOISES * g->noise);
-    uint32_t others = 0;
-    planes_take_near(s, g, fmax(LAYER_SHARE * g->cell, PLANES_REACH_NOISES * g->noise));
+double planes_share_of_layers(planes_local *s, const planes_growth *g, double reach, double away) {
+    const uint32_t end = (g->rows - 1) * g->columns;
+    double own = 0, others = 0;
+    planes_take_near(s, g, away);
     for (uint32_t i = 0; i < s->near_count; i++) {
         const uint32_t cell = growth_cell_of(s, g, i);
-        others += cell != UINT32_MAX && s->cell_mark[cell] != 0 && fabsf(s->near_distance[i]) > reach;
+        const bool is_own = fabs((double)s->near_distance[i]) <= reach;
+        if (cell < g->columns || cell >= end) continue;
+        if (s->cell_mark[cell] == 0 && (is_own || !growth_is_beside(s, g, cell))) continue;
+        own += is_own;
+        others += !is_own;
     }
-    return others / g->count;
+    return others / fmax(own, 1);
 }
 
+/* Where planes have noise, one without is a layer if others lie around it within a cell: around a wall that was made
+   without noise next to nothing does. */
 bool planes_is_of_representation(planes_local *s, planes_growth *g) {
-    const double layers = share_of_layers(s, g);
-    if (layers > MAX_LAYERS) return !growth_refuse(g, MOTE_PLANES_DENSE_SIDE, layers, MAX_LAYERS);
+    const double exact = GROWTH_TOLD_NOISE * s->params.floor, noise = fmin(g->noise, g->measured_noise);
+    const double reach = PLANES_REACH_NOISES * noise;
+    if (noise > fmax(exact, OWN_NOISE * g->max_noise)) return false;
+    const double away = g->max_noise > exact ? g->cell : fmax(LAYER_SHARE * g->cell, reach);
+    const double layers = planes_share_of_layers(s, g, reach, away);
+    if (layers > GROWTH_MAX_LAYERS) return !growth_refuse(g, MOTE_PLANES_DENSE_SIDE, layers, GROWTH_MAX_LAYERS);
     return !planes_find_component(s, g, g->radius);
 }
 
@@ -104,10 +111,12 @@ typedef struct growth_limits {
     double shoulders, shoulder, central, structure;
 } growth_limits;
 
-/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. */
+/* Where the noise is known, points of others have no part in it any more: then no more than one plane has. But stripes,
+   each off by something else, as of a scanner whose lines differ, are noise of a plane. */
 static double max_structure(const planes_growth *g, const growth_limits *limits) {
     if (g->centred) return MAX_CURVED;
     if (g->warped) return 1; /* planes_bodies.c asks how steep it is */
+    if (g->likeness <= GROWTH_MAX_LIKENESS) return GROWTH_MAX_STRUCTURE;
     const bool is_known = g->max_noise > 0 && g->role == PLANES_ALONE;
     return is_known ? fmin(planes_one_structure(g), limits->structure) : limits->structure;
 }
@@ -149,7 +158,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
-static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, LOOSE_STRUCTURE};
+static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, GROWTH_MAX_STRUCTURE};
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
     static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};

@@ -26,6 +26,10 @@
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
+#define MIN_STRUCTURE   0.15  /* share of the variance between cells, of which it is asked whether it is noise */
+#define MAX_LAG         8     /* cells */
+#define MIN_LAGS        6     /* or it is not told */
+#define MIN_PAIRS       128.0 /* of cells: of fewer, a piece of a pipe looks like stripes by chance */
 #define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
 /* ---- its cells */
@@ -209,13 +213,6 @@ static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell
            off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
 }
 
-/* Whether a cell, none of the rim of the grid, is beside the component. */
-static bool is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
-    const uint8_t *mark = s->cell_mark;
-    return mark[cell] == 0 &&
-           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
-}
-
 /* The share of the cells beside the component of which something holds. */
 static double share_beside(const planes_local *s, const planes_growth *g,
                            bool (*holds)(const planes_local *s, const planes_growth *g, uint32_t cell)) {
@@ -224,7 +221,7 @@ static double share_beside(const planes_local *s, const planes_growth *g,
     uint32_t beside = 0, held = 0;
     for (uint32_t row = above > 2 ? above - 1 : 1; row < rows; row++) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
-            if (!is_beside(s, g, cell)) continue;
+            if (!growth_is_beside(s, g, cell)) continue;
             beside++;
             held += holds(s, g, cell);
         }
@@ -367,6 +364,43 @@ double planes_structure_of(const planes_local *s, double squares, double count) 
     return squares > 0 ? (between - cells * (squares / count)) / squares : 0;
 }
 
+/* How much what lies between cells is like itself some cells on in a direction: 1 or so of a surface that bends or
+   waves, or has steps; of stripes, each off by something else, as of a scanner whose lines differ, next to nothing.
+   variance: of the means of cells */
+static double likeness_along(const planes_local *s, const planes_growth *g, int columns, int rows, double variance) {
+    double squares = 0, lags = 0, next = 0;
+    for (int lag = 1; lag <= MAX_LAG; lag++) {
+        const int64_t step = (int64_t)lag * (rows * (int64_t)g->columns + columns);
+        double sum = 0, pairs = 0, cells = 0;
+        for (uint32_t cell = s->marked_first; cell < s->marked_end; cell++) {
+            const int64_t other = cell + step, column = cell % g->columns + (int64_t)lag * columns;
+            cells += s->cell_mark[cell];
+            if (s->cell_mark[cell] == 0 || column < 0 || column >= g->columns) continue;
+            if (other < s->marked_first || other >= s->marked_end || s->cell_mark[other] == 0) continue;
+            sum += (double)s->cell_sum[cell] / s->cell_in[cell] * (double)s->cell_sum[other] / s->cell_in[other];
+            pairs++;
+        }
+        if (pairs < fmax(0.5 * cells, MIN_PAIRS)) break;
+        const double alike = sum / pairs / variance;
+        if (lag == 1) next = fabs(alike);
+        if (next > GROWTH_MAX_LIKENESS) return next;
+        squares += alike * alike;
+        lags++;
+    }
+    return lags >= MIN_LAGS ? fmax(next, sqrt(squares / lags)) : 1;
+}
+
+/* The least likeness in four directions. */
+static double likeness_of(const planes_local *s, const planes_growth *g, double variance) {
+    static const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
+    const bool is_asked = g->structure > MIN_STRUCTURE && g->structure <= GROWTH_MAX_STRUCTURE;
+    double least = 1;
+    for (int k = 0; k < 4 && is_asked; k++) {
+        least = fmin(least, likeness_along(s, g, directions[k][0], directions[k][1], g->structure * variance));
+    }
+    return least;
+}
+
 /* The share of the variance of the listed points that a quadratic surface explains beyond a plane. */
 static double curvature_of(const planes_local *s, const planes_growth *g, uint32_t listed) {
     planes_quadratic curve;
@@ -423,6 +457,7 @@ bool planes_describe_component(planes_local *s, planes_growth *g) {
     g->shoulders[0] = fmin(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->shoulders[1] = fmax(side[0], side[1]) / (0.5 * middle + 1e-9);
     g->structure = planes_structure_of(s, squares, count);
+    g->likeness = likeness_of(s, g, squares / count);
     g->along = g->turned ? 1 : along_of(s, g, listed);
     g->curvature = listed < FEW_POINTS ? curvature_of(s, g, listed) : 0;
     return true;

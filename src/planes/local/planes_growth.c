@@ -13,7 +13,6 @@
 #define FEW_A_CELL     4.0     /* points: of a cell, at least, where planes may have few points */
 #define NOISE_GROWS    2.0     /* times the noise of the patch: with more, something else has grown */
 #define NOISE_SHRINKS  0.3     /* of the noise of the patch: with less, it has fallen into thinner layers */
-#define OWN_NOISE      0.1     /* of the largest noise: a layer of what a sensor tells apart has 0.03 */
 #define NEARLY_ALL     0.6     /* of the points of a patch: steps of a sensor share them out */
 #define LAY_TURNS      2       /* the second with cells of as many points as the plane has where it is */
 #define LAY_SHARE      0.35    /* of these points, a cell of the plane has */
@@ -103,10 +102,7 @@ static bool has_patch(const planes_local *s, const planes_patch *p, const planes
 /* Whether the growth has become something else than the patch: its noise rises, or it falls into thinner layers. */
 static bool is_something_else(const planes_local *s, const planes_patch *patch, planes_growth *g) {
     const double max = fmax(NOISE_GROWS * patch->noise, 2 * s->params.floor), share = g->noise / patch->noise;
-    /* A plane that stood has its own, where the others are noisier; without one it is a layer of a sensor. */
-    const double layer = fmax(GROWTH_TOLD_NOISE * s->params.floor, OWN_NOISE * g->max_noise);
-    const bool is_told = g->self >= 0 && g->measured_noise > layer;
-    const double noise = is_told ? fmin(g->noise, g->measured_noise) : g->noise;
+    const double noise = g->self >= 0 ? fmin(g->noise, g->measured_noise) : g->noise; /* others may be noisier */
     if (g->warped) return false;
     if (noise > max) return !growth_refuse(g, MOTE_PLANES_THICKENS, noise, max);
     if (share >= NOISE_SHRINKS || g->max_noise > 0) return false;
@@ -210,7 +206,7 @@ bool planes_grow(planes_local *s, const planes_patch *patch, double max_noise, d
     begin(s, patch, max_noise, max_cell, self, g);
     if (!grow(s, patch, max_cell <= 0, g)) return false;
     if (g->level > 0 || !planes_growth_stands(s, g)) return true;
-    return !planes_is_curve(s, g) && !(growth_is_exact(s, g) && planes_is_of_representation(s, g));
+    return !planes_is_curve(s, g) && !planes_is_of_representation(s, g);
 }
 
 bool planes_grow_again(planes_local *s, planes_growth *g) { return planes_find_component(s, g, g->radius); }

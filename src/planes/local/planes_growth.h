@@ -6,17 +6,20 @@
 
 #include "planes/local/planes_local.h"
 
-#define GROWTH_BESIDE        9.0 /* noises: how far from the plane points are beside it: as many volumes as in it */
-#define GROWTH_POINTS_A_CELL 8.0 /* points of a cell, about */
-#define GROWTH_ENOUGH_CELLS  8.0 /* cells of a component of few points, whose cells are made smaller for it */
-#define GROWTH_MIN_CELL      2.0 /* points of a cell of the component, at least */
-#define GROWTH_MIN_CONTRAST  1.6 /* points to strays of a cell, at least */
-#define GROWTH_MIN_COMPONENT 8.0 /* points of a component, at least */
-#define GROWTH_MAX_GOING_ON  0.1 /* share of the rim of a centred plane beside which a surface goes on to one side */
-#define GROWTH_MAX_NOISE     1.2 /* measured noise, to the largest that is allowed */
-#define GROWTH_TOLD_NOISE    1.5 /* floors: below, points say nothing of how they lie about the plane */
-#define GROWTH_RIM_SHARE     0.5 /* of the points of a cell that are no strays, one has where a surface goes on */
-#define GROWTH_RIM_NOISES    1.0 /* the mean of its points is off the plane, at least */
+#define GROWTH_BESIDE        9.0  /* noises: how far from the plane points are beside it: as many volumes as in it */
+#define GROWTH_POINTS_A_CELL 8.0  /* points of a cell, about */
+#define GROWTH_ENOUGH_CELLS  8.0  /* cells of a component of few points, whose cells are made smaller for it */
+#define GROWTH_MIN_CELL      2.0  /* points of a cell of the component, at least */
+#define GROWTH_MIN_CONTRAST  1.6  /* points to strays of a cell, at least */
+#define GROWTH_MIN_COMPONENT 8.0  /* points of a component, at least */
+#define GROWTH_MAX_GOING_ON  0.1  /* share of the rim of a centred plane beside which a surface goes on to one side */
+#define GROWTH_MAX_NOISE     1.2  /* measured noise, to the largest that is allowed */
+#define GROWTH_TOLD_NOISE    1.5  /* floors: below, points say nothing of how they lie about the plane */
+#define GROWTH_MAX_LAYERS    1.0  /* points of other layers, to the plane's: layers have 1.05 to 2.4, walls 0 to 0.7 */
+#define GROWTH_MAX_LIKENESS  0.3  /* of stripes 0.1 to 0.3, doors 0.5, half a wave 0.5, waves 0.7 */
+#define GROWTH_MAX_STRUCTURE 0.45 /* share of the variance between cells, of what may be a plane in any pass */
+#define GROWTH_RIM_SHARE     0.5  /* of the points of a cell that are no strays, one has where a surface goes on */
+#define GROWTH_RIM_NOISES    1.0  /* the mean of its points is off the plane, at least */
 
 /* Whether planes may have so few points that they have small cells. */
 static inline bool growth_has_few(const planes_local *s) {
@@ -34,6 +37,13 @@ static inline uint32_t growth_cell_of(const planes_local *s, const planes_growth
     const double row = floor(((double)s->near_v[i] - g->low_v) / g->cell);
     if (!(column >= 0 && column < g->columns && row >= 0 && row < g->rows)) return UINT32_MAX;
     return (uint32_t)row * g->columns + (uint32_t)column;
+}
+
+/* Whether a cell, neither of the first row nor of the last, is beside the component. */
+static inline bool growth_is_beside(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const uint8_t *mark = s->cell_mark;
+    return mark[cell] == 0 &&
+           (mark[cell - 1] | mark[cell + 1] | mark[cell - g->columns] | mark[cell + g->columns]) != 0;
 }
 
 /* ---- planes_quadratic.c */
@@ -85,6 +95,9 @@ double planes_structure_of(const planes_local *search, double squares, double co
 
 /* Whether the points are on a curve: a scanner's line is on a plane, too, but fills none. Refused then. */
 bool planes_is_curve(planes_local *search, planes_growth *growth);
+/* Points that are beyond reach of a plane, but no farther away than that, in its cells and beside them, to the plane's:
+   they may be of other layers of the representation. What is in the scratch goes. */
+double planes_share_of_layers(planes_local *search, const planes_growth *growth, double reach, double away);
 /* Whether a plane without noise is there because coordinates are whole steps: a layer of several. Refused then. */
 bool planes_is_of_representation(planes_local *search, planes_growth *growth);
 

@@ -102,6 +102,7 @@ typedef struct planes_growth {
     double central;         /* share of its points within 0.67 noises: 0.5 if they are normal */
     double shoulders[2];    /* density at 2.25 noises against the middle's: the lower side, the higher */
     double structure;       /* share of the variance that is between cells */
+    double likeness;        /* of this structure to itself some cells on; 1: that is not known */
     double along;           /* of its points that face a way that is known, the share that face along it closely */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */

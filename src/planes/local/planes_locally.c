@@ -18,10 +18,8 @@
 #define ROUNDING       0.29 /* of a step: the noise that rounding to steps makes */
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
-#define EXACT          1.5              /* floors */
-#define NO_NOISE       0.05 /* of the cloud's noise: layers of table_scene have 0.003 to 0.03, planes 0.1 and more */
-#define NEXT_LAYER     2.2  /* steps: half of it has the layers beside the middle one */
-#define ONE_NOISE      1.8  /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
+#define NEXT_LAYER     2.2              /* steps: half of it has the layers beside the middle one */
+#define ONE_NOISE      1.8 /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
 
 /* ---- samples */
 
@@ -250,21 +248,6 @@ static void take_noise(planes_run *run, local_search *search, const planes_local
     planes_choose_tolerance(run);
 }
 
-/* Beside planes of the vote, which have noise, one that grew without is a layer: of the steps in which a sensor
-   measures. Coordinates that are rounded have more than that. */
-static void drop_layers(planes_run *run) {
-    const double rounded = fmax(EXACT * FLOOR, ROUNDING * run->scale.resolution);
-    const double exact = fmax(rounded, NO_NOISE * run->scale.noise);
-    uint32_t kept = 0, voted = 0;
-    for (uint32_t i = 0; i < run->found_count; i++) voted += !run->found[i].grown;
-    for (uint32_t i = 0; i < run->found_count; i++) {
-        const planes_found *found = &run->found[i];
-        const bool layer = found->grown && found->fit.rms <= exact && run->scale.noise > exact;
-        if (voted == 0 || !layer) run->found[kept++] = *found;
-    }
-    run->found_count = kept;
-}
-
 /* done: whether there is nothing more to find. */
 static mote_status search_round(planes_run *run, local_search *search, int round, bool *done) {
     const double wanted = SUPPORT * (double)run->free_points / (double)run->support, share = 0.05 / (1 << round);
@@ -282,9 +265,6 @@ static mote_status search_round(planes_run *run, local_search *search, int round
     MOTE_TRY(status);
     if (found.count == 0) return MOTE_OK;
     MOTE_TRY(planes_fit_all(run, false));
-    const uint32_t fitted = run->found_count;
-    drop_layers(run);
-    if (run->found_count < fitted) MOTE_TRY(planes_fit_all(run, false));
     MOTE_TRY(planes_label_all(run));
     *done = *done || (double)run->free_points > (1 - MIN_FREED) * (double)before;
     return MOTE_OK;

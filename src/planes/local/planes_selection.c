@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planes/local/planes_local.h"
+#include "planes/local/planes_growth.h"
 
 #define EXPLAINED_NOISE 3.0   /* times the noise of a patch: a thicker plane does not explain its points */
 #define SAME_NOISE      2.0   /* times: planes of one place are the same */
@@ -45,6 +45,7 @@
 #define PARALLEL        0.94  /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
 #define SAME_BODY       0.97  /* cosine: of planes of a series */
 #define LAST_CUT        2     /* turns of growth, once the noise is known, after which what fell is cut */
+#define NO_NOISE        0.05  /* of the middle noise: layers of table_scene have 0.003 to 0.03, planes 0.1 and more */
 #define MAX_AHEAD       256u  /* patches that are grown ahead of their turn */
 #define REPORT          64u   /* patches, from one report of progress to the next */
 
@@ -392,6 +393,26 @@ static mote_status settle_planes(planes_local *s, selection *x) {
     return MOTE_OK;
 }
 
+/* Planes that are thinner than planes of this cloud are, and have others around them within a cell, lose their points:
+   they are layers of the steps in which a sensor measures. */
+static void drop_layers(planes_local *s) {
+    const double noise = planes_middle_noise(s), exact = fmax(GROWTH_TOLD_NOISE * s->params.floor, NO_NOISE * noise);
+    for (uint32_t i = 0; i < s->plane_count && noise > exact; i++) {
+        planes_local_plane *plane = &s->planes[i];
+        planes_growth g;
+        if (plane->noise > exact) continue;
+        memset(&g, 0, sizeof g);
+        memcpy(g.normal, plane->normal, sizeof g.normal);
+        memcpy(g.at, plane->centroid, sizeof g.at);
+        g.noise = plane->noise;
+        g.cell = plane->cell;
+        g.self = (int32_t)i;
+        if (!planes_lay_component(s, &g)) continue;
+        const double reach = PLANES_REACH_NOISES * g.noise;
+        if (planes_share_of_layers(s, &g, reach, g.cell) > GROWTH_MAX_LAYERS) plane->count = 0;
+    }
+}
+
 static mote_status drop_facets(planes_local *s, selection *x) {
     (void)x;
     planes_take_sheets(s);
@@ -404,6 +425,7 @@ static mote_status drop_facets(planes_local *s, selection *x) {
     }
     planes_keep(s, INFINITY, true);
     planes_take_warped(s);
+    drop_layers(s);
     planes_keep(s, INFINITY, true);
     return MOTE_OK;
 }
