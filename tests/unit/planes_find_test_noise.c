@@ -68,3 +68,30 @@ void walls_have_a_noise_of_their_own(void **state) {
     (void)state;
     expect_corner(40000, own_off, 0.021);
 }
+
+/* A floor of 8 by 6 m that falls by 20 cm from one end to the other, 1.5 degrees, and is uneven by
+   6 mm from tile to tile, at 3 mm of noise. From cell to cell it is steeper than a floor may bend, and was no plane. */
+void uneven_floors_may_bend(void **state) {
+    (void)state;
+    enum { COUNT = 20000 };
+    mote_context *ctx = test_context(2);
+    for (uint32_t floor = 0; floor < 3; floor++) {
+        double *stored = planes_find_room(3 * COUNT, sizeof *stored);
+        for (uint64_t i = 0; i < COUNT; i++) {
+            const double x = 8 * test_random(70 + floor, i), y = 6 * test_random(80 + floor, i);
+            const uint64_t tile = 1000 * (uint64_t)(5 * x) + (uint64_t)(5 * y);
+            stored[3 * i] = x;
+            stored[3 * i + 1] = y;
+            stored[3 * i + 2] = 0.1 * cos(0.39269908 * x) * cos(0.52359878 * y) +
+                                0.006 * planes_find_gauss(tile, 90 + floor) + 0.003 * planes_find_gauss(i, 95 + floor);
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, COUNT);
+        planes_answer found = planes_find_answer(ctx, cloud, NULL);
+        assert_int_equal(mote_planes_count(found.planes), 1);
+        assert_true(mote_planes_at(found.planes, 0)->inliers > 0.99 * COUNT);
+        planes_answer_free(&found);
+        mote_cloud_destroy(cloud);
+        free(stored);
+    }
+    mote_context_destroy(ctx);
+}

@@ -122,7 +122,7 @@ void planes_take_sheets(planes_local *s) {
    its neighbours, and its slopes are those that nobody sees. */
 /* How a sheet bends. */
 typedef struct warped_shape {
-    double slope;   /* from cell to cell, root mean square */
+    double slope;   /* from cell to cell, root mean square, without what is uneven from one cell to the next */
     double uneven;  /* deviation of cells, steps */
     double noise;   /* deviation of points within cells, steps */
     double central; /* share of the points within 0.67 noises of the middle of their cell's */
@@ -134,9 +134,32 @@ static double off_cell(const planes_local *s, uint32_t i) {
     return (double)s->near_distance[i] - (double)s->cell_sum[cell] / s->cell_in[cell];
 }
 
-/* Of the component in the scratch, beyond what noise makes of so few points a cell. */
+/* The mean square rise from each cell of the component to the one so many cells on, along both axes; 0: no two are so
+   far apart. Of a slope it is four times as much over two cells as over one; of noise, and of what is uneven from cell
+   to cell, the same. */
+static double mean_rise(const planes_local *s, const planes_growth *g, uint32_t steps) {
+    double rises = 0, pairs = 0;
+    for (uint32_t row = 0; row < g->rows; row++) {
+        for (uint32_t column = 0; column < g->columns; column++) {
+            const uint32_t cell = row * g->columns + column;
+            if (s->cell_mark[cell] == 0) continue;
+            for (int k = 0; k < 2; k++) {
+                const bool is_inside = k == 0 ? column + steps < g->columns : row + steps < g->rows;
+                const uint32_t other = cell + steps * (k == 0 ? 1 : g->columns);
+                if (!is_inside || s->cell_mark[other] == 0) continue;
+                const double rise =
+                    (double)s->cell_sum[other] / s->cell_in[other] - (double)s->cell_sum[cell] / s->cell_in[cell];
+                rises += rise * rise;
+                pairs++;
+            }
+        }
+    }
+    return rises / fmax(pairs, 1);
+}
+
+/* Of the component in the scratch. */
 static warped_shape shape_of(planes_local *s, const planes_growth *g) {
-    double squares = 0, between = 0, cells = 0, rises = 0, chance = 0, pairs = 0, central = 0;
+    double squares = 0, between = 0, cells = 0, central = 0;
     const uint32_t listed = planes_list_component(s, g);
     for (uint32_t k = 0; k < listed; k++) squares += pow(off_cell(s, s->component[k]), 2);
     for (uint32_t cell = 0; cell < g->columns * g->rows; cell++) {
@@ -144,22 +167,13 @@ static warped_shape shape_of(planes_local *s, const planes_growth *g) {
         const double in = s->cell_in[cell], mean = (double)s->cell_sum[cell] / in;
         between += in * mean * mean;
         cells++;
-        for (int k = 0; k < 2; k++) {
-            const uint32_t other = k == 0 ? cell + 1 : cell + g->columns;
-            const double beside = s->cell_in[other];
-            if (s->cell_mark[other] == 0) continue;
-            const double rise = (double)s->cell_sum[other] / beside - mean;
-            rises += rise * rise;
-            chance += 1 / in + 1 / beside;
-            pairs++;
-        }
     }
     const double within = squares / fmax(listed - cells, 1) + 1;
     for (uint32_t k = 0; k < listed; k++) {
         const double in = s->cell_in[s->near_cell[s->component[k]]];
         central += fabs(off_cell(s, s->component[k])) < 0.6745 * sqrt(within * fmax(1 - 1 / in, 0));
     }
-    const warped_shape shape = {sqrt(fmax(rises - within * chance, 0) / fmax(pairs, 1)) / g->cell,
+    const warped_shape shape = {sqrt(fmax(mean_rise(s, g, 2) - mean_rise(s, g, 1), 0) / 3) / g->cell,
                                 sqrt(fmax(between - cells * within, 0) / fmax(listed, 1)), sqrt(within),
                                 central / fmax(listed, 1)};
     return shape;
