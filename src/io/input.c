@@ -207,7 +207,7 @@ void mote_input_scatter(const mote_input *input) {
 static mote_status became_shorter(mote_context *ctx, const mote_input *input, uint64_t at) {
     struct stat info;
     const bool known = fstat(input->file, &info) == 0 && (uint64_t)info.st_size < at;
-    return mote_fail(ctx, MOTE_ERROR_IO,
+    return mote_fail(ctx, MOTE_ERROR_CHANGED,
                      "%s: offset %llu: the file became shorter while it was read; it had %llu bytes", input->path,
                      (unsigned long long)(known ? (uint64_t)info.st_size : at), (unsigned long long)input->size_bytes);
 }
