@@ -509,6 +509,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planes_of_bodies_are_turned_together),
         cmocka_unit_test(stands_are_no_slopes),
         cmocka_unit_test(spiral_stairs_are_found),
+        cmocka_unit_test(treads_that_lean_are_a_series),
         cmocka_unit_test(panes_are_told_from_their_wall),
         cmocka_unit_test(roofs_of_a_tile_are_found),
         cmocka_unit_test(threads_grow_patches_alike),

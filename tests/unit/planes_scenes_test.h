@@ -27,5 +27,6 @@ void bodies_survive_failing_allocations(void **state);
 void bodies_cancel_at_every_step(void **state);
 void both_answers_survive_failing_allocations(void **state);
 void facing_survives_failing_allocations(void **state);
+void treads_that_lean_are_a_series(void **state);
 
 #endif

@@ -98,6 +98,13 @@ mote_status planes_keep_owners(const planes_local *s, planes_owners *kept) {
     return MOTE_OK;
 }
 
+void planes_put_back(planes_local *s, const planes_owners *kept) {
+    memcpy(s->planes, kept->planes, kept->count * sizeof *s->planes);
+    memcpy(s->owner, kept->owner, s->sample->count * sizeof *s->owner);
+    memcpy(s->likelihood, kept->likelihood, s->sample->count * sizeof *s->likelihood);
+    s->plane_count = kept->count;
+}
+
 void planes_free_owners(mote_context *ctx, planes_owners *kept) {
     mote_free(ctx, kept->planes);
     mote_free(ctx, kept->owner);
@@ -118,6 +125,13 @@ static void sum_gains(const planes_local *s, double gains[PLANES_LOCAL_MAX]) {
     for (uint32_t i = 0; i < s->sample->count; i++) {
         if (s->owner[i] >= 0) gains[s->owner[i]] += (double)s->likelihood[i] - s->background;
     }
+}
+
+double planes_gain_of_all(const planes_local *s) {
+    double gains[PLANES_LOCAL_MAX], all = 0;
+    sum_gains(s, gains);
+    for (uint32_t i = 0; i < s->plane_count; i++) all += gains[i] - PLANES_LOCAL_NATS;
+    return all;
 }
 
 /* The noise of the plane that has the middle point; but a thick one with most points, which hardly explains them, has

@@ -344,9 +344,13 @@ bool planes_add_growth(planes_local *search, planes_growth *growth);
 void planes_take_back(planes_local *search, uint32_t first);
 /* Keeps a copy of planes and owners; free: also on failure. */
 mote_status planes_keep_owners(const planes_local *search, planes_owners *kept);
+/* What was kept is again as it was. */
+void planes_put_back(planes_local *search, const planes_owners *kept);
 void planes_free_owners(mote_context *ctx, planes_owners *kept);
 /* How many points planes have. */
 double planes_owned_points(const planes_local *search);
+/* The nats that all planes gain together over no plane, less what it costs to describe them. */
+double planes_gain_of_all(const planes_local *search);
 /* The noise of planes: of the one that has the middle point. */
 double planes_middle_noise(const planes_local *search);
 /* A growth that lies where the plane is claimed to be. */

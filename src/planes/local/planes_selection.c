@@ -303,10 +303,7 @@ static mote_status try_facing(planes_local *s) {
     mote_status status = planes_keep_owners(s, &before);
     if (status == MOTE_OK) status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
     if (status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known) {
-        memcpy(s->planes, before.planes, before.count * sizeof *s->planes);
-        memcpy(s->owner, before.owner, s->sample->count * sizeof *s->owner);
-        memcpy(s->likelihood, before.likelihood, s->sample->count * sizeof *s->likelihood);
-        s->plane_count = before.count;
+        planes_put_back(s, &before);
         planes_drop_facing(s);
     }
     planes_free_owners(s->ctx, &before);

@@ -21,7 +21,7 @@
 #include "planes/local/planes_growth.h"
 #include "planes/local/planes_rectangles.h"
 
-#define MAX_OWNED     0.5 /* of the points, planes have, where a series is looked for */
+#define MAX_OWNED     0.5 /* of the points, planes have, where a series is looked for among the others */
 #define MIN_OWNED     0.1 /* of the points, planes have that tell their noise */
 #define ALIKE         1.4 /* times that noise */
 #define COARSEST      4.0 /* the body's size, to the noise of profiles; then half of that, down to the finest */
@@ -458,10 +458,8 @@ static bool find_at(planes_local *s, series *x, double size) {
     return true;
 }
 
-mote_status planes_find_series(planes_local *s, bool *any) {
-    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
-    *any = false;
-    if (outside + (1 - outside) * inside >= MAX_OWNED) return MOTE_OK; /* planes have most of the cloud's points */
+/* A series of the points without a plane, or of all; any: whether there is one. */
+static mote_status find_series(planes_local *s, bool all_points, bool *any) {
     const uint64_t bytes = (s->sample->count + 8) * sizeof(int32_t);
     series *x = mote_alloc(s->ctx, sizeof *x, "planes series");
     int32_t *nobody = mote_alloc(s->ctx, bytes, "planes series");
@@ -471,7 +469,7 @@ mote_status planes_find_series(planes_local *s, bool *any) {
         x->nobody = nobody;
     }
     for (double by = FINEST; by >= COARSEST && !*any && status == MOTE_OK; by *= 0.5) {
-        const double size = take_points(s, false, &x->body);
+        const double size = take_points(s, all_points, &x->body);
         status = mote_progress(s->ctx, 0.3, "growing planes");
         if (status != MOTE_OK) break;
         x->body.noise = size / by;
@@ -479,5 +477,24 @@ mote_status planes_find_series(planes_local *s, bool *any) {
     }
     mote_free(s->ctx, nobody);
     mote_free(s->ctx, x);
+    return status;
+}
+
+/* Treads that lean over to their risers have most points, too; so where planes do, a series must explain them better.
+   Where planes outside of the sample have most of the cloud's points, none is looked for. */
+mote_status planes_find_series(planes_local *s, bool *any) {
+    const double outside = s->params.owned, inside = planes_owned_points(s) / fmax(s->sample->count, 1);
+    *any = false;
+    if (outside >= MAX_OWNED) return MOTE_OK;
+    if (outside + (1 - outside) * inside < MAX_OWNED) return find_series(s, false, any);
+    planes_owners before = {0, NULL, NULL, NULL};
+    const double gained = planes_gain_of_all(s);
+    mote_status status = planes_keep_owners(s, &before);
+    if (status == MOTE_OK) status = find_series(s, true, any);
+    if (status == MOTE_OK && *any && planes_gain_of_all(s) <= gained) {
+        planes_put_back(s, &before);
+        *any = false;
+    }
+    planes_free_owners(s->ctx, &before);
     return status;
 }
