@@ -207,12 +207,12 @@ void facing_survives_failing_allocations(void **state) {
     }
 }
 
-/* Stairs of 11.5 to 13 mm of noise, whose treads grow alone, but lean over to the risers: all were facets in the end.
-   Of the first three scenes 0, 0 and 11 of 20 planes were found. */
+/* Stairs of 11.5 to 12.5 mm of noise, whose treads grow alone, but lean over to the risers: all were facets in the end.
+   0, 0 and 11 of 20 planes were found. */
 void treads_that_lean_are_a_series(void **state) {
     (void)state;
-    static const double noises_m[] = {0.0115, 0.012, 0.0125, 0.013};
-    for (uint64_t i = test_turn(2); i < 4; i += 2) {
+    static const double noises_m[] = {0.0115, 0.012, 0.0125};
+    for (uint64_t i = test_turn(2); i < 3; i += 2) {
         planes_scene_params p = planes_scenes_params(PLANES_SCENE_STAIRS, 2, 20000);
         double seconds = 0;
         p.noise_m = noises_m[i];
