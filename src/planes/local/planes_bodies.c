@@ -134,9 +134,9 @@ static double off_cell(const planes_local *s, uint32_t i) {
     return (double)s->near_distance[i] - (double)s->cell_sum[cell] / s->cell_in[cell];
 }
 
-/* The mean square rise from each cell of the component to the one so many cells on, along both axes; 0: no two are so
-   far apart. Of a slope it is four times as much over two cells as over one; of noise, and of what is uneven from cell
-   to cell, the same. */
+/* The mean square rise between cells of the component that are that many steps apart, along both axes; 0 if there are
+   none. On a slope it is four times as large over two cells as over one. Noise, and what is uneven from cell to cell,
+   give the same over both, so their difference is three times that of the slope over one. */
 static double mean_rise(const planes_local *s, const planes_growth *g, uint32_t steps) {
     double rises = 0, pairs = 0;
     for (uint32_t row = 0; row < g->rows; row++) {

@@ -25,10 +25,10 @@
 #define RIM_SLOPE       0.1   /* of a cell: and at most; a plane that leaves at 12 degrees is farther off */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
-#define FEW_POINTS      256u  /* below, cells are too few to tell a curve */
-#define MIN_STRUCTURE   0.15  /* share of the variance between cells, of which it is asked whether it is noise */
-#define MAX_LAG         8     /* cells */
-#define MIN_LAGS        6     /* or it is not told */
+#define FEW_POINTS      256u /* below, cells are too few to tell a curve */
+#define MIN_STRUCTURE   0.15 /* share of the variance between cells, of which it is asked whether it is noise */
+#define MAX_LAG         8 /* cells, as far apart as likeness is asked for: a wave of 16 cells is unlike itself there */
+#define MIN_LAGS        6 /* distances with enough pairs of cells, or nothing is told */
 #define MIN_PAIRS       128.0 /* of cells: of fewer, a piece of a pipe looks like stripes by chance */
 #define ROUNDED         1.001 /* times a square: more than floats lose of it */
 
