@@ -30,8 +30,9 @@ if(cuda_is_quick AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(mote_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Ofc=max>)
 endif()
 # Not -fgnu-unique: such symbols of C++ templates are shared by all of a process, and cannot be made local.
+# Nor vectors outside loops, in which GCC 12 does not round what becomes a float.
 if(NOT CMAKE_CUDA_HOST_COMPILER MATCHES "clang")
-  target_compile_options(mote_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique>)
+  target_compile_options(mote_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-gnu-unique,-fno-tree-slp-vectorize>)
 endif()
 target_compile_options(mote_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
 if(MOTE_WERROR)

@@ -41,7 +41,10 @@ static double area_of(const surface *s) {
     return area;
 }
 
-static double gauss(builder *b) { return sqrt(-2 * log(1 - draw(b))) * cos(2 * PI * draw(b)); }
+static double gauss(builder *b) {
+    const double size = sqrt(-2 * log(1 - draw(b)));
+    return size * cos(2 * PI * draw(b));
+}
 
 static void sphere_point(builder *b, double at[3]) {
     const double z = draw_between(b, -1, 1), phi = draw_between(b, 0, 2 * PI);

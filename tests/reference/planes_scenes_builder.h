@@ -46,6 +46,7 @@ typedef struct builder {
     bool strips;                  /* of every third along x, the first third is seen three times as densely */
 } builder;
 
+/* One of the arguments of a call at most, for a compiler takes whichever first: each has other scenes then. */
 static inline double draw(builder *b) { return test_random(b->seed * 2 + 1, b->draws++); }
 static inline double draw_between(builder *b, double low, double high) { return low + (high - low) * draw(b); }
 

@@ -11,7 +11,8 @@
 /* ---- kinds */
 
 static void make_room(builder *b) {
-    planes_scene_add_room(b, 0, 0, draw_between(b, 4, 9), draw_between(b, 3.5, 7), draw_between(b, 2.4, 3.2));
+    const double high = draw_between(b, 2.4, 3.2), deep = draw_between(b, 3.5, 7), wide = draw_between(b, 4, 9);
+    planes_scene_add_room(b, 0, 0, wide, deep, high);
 }
 
 static void make_tables(builder *b) {
@@ -26,8 +27,9 @@ static void make_tables(builder *b) {
 static void make_clutter(builder *b) {
     make_tables(b);
     for (int i = 0; i < 12; i++) {
-        surface *blob = planes_scene_add_ball(b, BLOB, draw_between(b, 0.5, 3.5), draw_between(b, 0.5, 3),
-                                              draw_between(b, 0.1, 1.5), draw_between(b, 0.08, 0.25));
+        const double radius = draw_between(b, 0.08, 0.25), z = draw_between(b, 0.1, 1.5);
+        const double y = draw_between(b, 0.5, 3), x = draw_between(b, 0.5, 3.5);
+        surface *blob = planes_scene_add_ball(b, BLOB, x, y, z, radius);
         blob->share = 0.012;
     }
 }
@@ -88,8 +90,9 @@ static void add_gable(builder *b, double x, double y, double turn, double width,
 static void make_gables(builder *b) {
     planes_scene_add_rectangle(b, -5, -5, 0, 60, 0, 0, 0, 32, 0);
     for (int i = 0; i < 8; i++) {
-        add_gable(b, 2 + 13 * (i % 4) + draw(b), 1 + 14 * (i / 4) + draw(b), draw_between(b, -0.3, 0.3),
-                  draw_between(b, 6, 8), draw_between(b, 7, 10), draw_between(b, 3, 5), draw_between(b, 6, 8));
+        const double ridge = draw_between(b, 6, 8), eaves = draw_between(b, 3, 5), length = draw_between(b, 7, 10);
+        const double width = draw_between(b, 6, 8), turn = draw_between(b, -0.3, 0.3), y = 1 + 14 * (i / 4) + draw(b);
+        add_gable(b, 2 + 13 * (i % 4) + draw(b), y, turn, width, length, eaves, ridge);
     }
     b->scanner[0] = 20, b->scanner[1] = 10, b->scanner[2] = 60;
 }
@@ -134,10 +137,11 @@ static void make_boxes(builder *b) {
 
 static void add_round(builder *b) {
     for (int i = 0; i < 3; i++) {
-        planes_scene_add_ball(b, SPHERE, draw_between(b, 1, 4), draw_between(b, 1, 4), draw_between(b, 0.5, 2),
-                              draw_between(b, 0.3, 0.7));
-        surface *pipe = planes_scene_add_ball(b, CYLINDER, draw_between(b, 1, 4), draw_between(b, 1, 4), 0,
-                                              draw_between(b, 0.1, 0.5));
+        const double radius = draw_between(b, 0.3, 0.7), z = draw_between(b, 0.5, 2);
+        const double y = draw_between(b, 1, 4), x = draw_between(b, 1, 4);
+        planes_scene_add_ball(b, SPHERE, x, y, z, radius);
+        const double pipe_radius = draw_between(b, 0.1, 0.5), pipe_y = draw_between(b, 1, 4);
+        surface *pipe = planes_scene_add_ball(b, CYLINDER, draw_between(b, 1, 4), pipe_y, 0, pipe_radius);
         pipe->u[2] = 2.5;
     }
 }
@@ -151,8 +155,8 @@ static void make_round(builder *b) {
 static void make_balls(builder *b) {
     make_gables(b);
     for (int i = 0; i < 3; i++) {
-        surface *ball = planes_scene_add_ball(b, SPHERE, 5 + 17 * i, 26 + draw(b), draw_between(b, 2, 4),
-                                              draw_between(b, 0.4, 1.2));
+        const double radius = draw_between(b, 0.4, 1.2), z = draw_between(b, 2, 4);
+        surface *ball = planes_scene_add_ball(b, SPHERE, 5 + 17 * i, 26 + draw(b), z, radius);
         ball->share = 0.034;
     }
 }

@@ -21,7 +21,8 @@ static void make_floats(builder *b) {
 
 /* A room and a box, seen in stripes of 3 to 8 cm, each off by one to two noises: as of a scanner whose lines differ. */
 static void make_stripes(builder *b) {
-    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), draw_between(b, 4, 6), 2.6);
+    const double deep = draw_between(b, 4, 6);
+    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), deep, 2.6);
     planes_scene_add_box(b, 1, 1, 0, 1.2, 0.8, 0.9, 0.3);
     b->stripe = draw_between(b, 0.03, 0.08), b->stripe_noises = draw_between(b, 1, 2);
     b->scanner[0] = 3, b->scanner[1] = 2, b->scanner[2] = 1.5;

@@ -16,7 +16,8 @@ static void make_airborne(builder *b) {
     }
     for (int i = 0; i < 6; i++) {
         const double radius = draw_between(b, 0.8, 1.6);
-        surface *wood = planes_scene_add_ball(b, BLOB, draw_between(b, 1, 11), draw_between(b, 6, 9), radius, radius);
+        const double y = draw_between(b, 6, 9);
+        surface *wood = planes_scene_add_ball(b, BLOB, draw_between(b, 1, 11), y, radius, radius);
         wood->share = 0.08;
     }
     b->scanner[0] = 6, b->scanner[1] = 4, b->scanner[2] = 60;
@@ -77,20 +78,23 @@ static void make_bridge(builder *b) {
 
 /* A room, and a twentieth of the points in one place within it: returns that are no measurements. */
 static void make_zeros(builder *b) {
-    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), draw_between(b, 4, 6), 2.6);
+    const double deep = draw_between(b, 4, 6);
+    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), deep, 2.6);
     surface *place = planes_scene_add_ball(b, BLOB, 2.5, 2, 1.2, 0);
     place->share = 0.05;
     for (int i = 0; i < 3; i++) {
-        planes_scene_add_box(b, draw_between(b, 0.3, 4), draw_between(b, 0.3, 3), 0, draw_between(b, 0.4, 1),
-                             draw_between(b, 0.4, 1), draw_between(b, 0.5, 1.2), draw_between(b, 0, 1));
+        const double turn = draw_between(b, 0, 1), height = draw_between(b, 0.5, 1.2);
+        const double depth = draw_between(b, 0.4, 1), width = draw_between(b, 0.4, 1), y = draw_between(b, 0.3, 3);
+        planes_scene_add_box(b, draw_between(b, 0.3, 4), y, 0, width, depth, height, turn);
     }
 }
 
 /* A room in steps of a centimetre along its axes. */
 static void make_voxels(builder *b) {
-    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), draw_between(b, 4, 6), 2.6);
-    planes_scene_add_box(b, 1, 1, 0, draw_between(b, 0.8, 1.5), draw_between(b, 0.8, 1.5), draw_between(b, 0.5, 1.2),
-                         0);
+    const double deep = draw_between(b, 4, 6);
+    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), deep, 2.6);
+    const double height = draw_between(b, 0.5, 1.2), depth = draw_between(b, 0.8, 1.5);
+    planes_scene_add_box(b, 1, 1, 0, draw_between(b, 0.8, 1.5), depth, height, 0);
     b->step[0] = b->step[1] = b->step[2] = 0.01;
 }
 

@@ -62,7 +62,8 @@ uint32_t planes_scene_ray_point(builder *b, uint64_t i, double noise, double at[
             if (t < nearest) nearest = t, hit = s;
         }
         if (nearest == INFINITY) continue;
-        const double far = nearest + noise * sqrt(-2 * log(1 - draw(b))) * cos(2 * PI * draw(b));
+        const double size = noise * sqrt(-2 * log(1 - draw(b)));
+        const double far = nearest + size * cos(2 * PI * draw(b));
         for (int k = 0; k < 3; k++) at[k] = b->scanner[k] + far * ray[k];
         return hit;
     }

@@ -29,8 +29,8 @@ static void make_rack(builder *b) {
         for (int i = 0; i < 2; i++) planes_scene_add_rectangle(b, 0, 1.02 * i, z + 1.35, 5.7, 0, 0, 0, 0, 0.12);
         for (int i = 0; i < 4; i++) {
             const double x = 0.25 + 1.35 * i + 0.1 * draw(b), y = 0.05 + 0.1 * draw(b);
-            planes_scene_add_box(b, x, y, z, draw_between(b, 0.8, 1.1), 0.85, draw_between(b, 0.6, 1.2),
-                                 draw_between(b, -0.08, 0.08));
+            const double turn = draw_between(b, -0.08, 0.08), height = draw_between(b, 0.6, 1.2);
+            planes_scene_add_box(b, x, y, z, draw_between(b, 0.8, 1.1), 0.85, height, turn);
         }
     }
     b->scanner[0] = 3, b->scanner[1] = -5, b->scanner[2] = 2;
@@ -42,8 +42,8 @@ static void make_yard(builder *b) {
     for (int i = 0; i < 16; i++) {
         const int high = 1 + (int)(2.2 * draw(b));
         for (int level = 0; level < high; level++) {
-            planes_scene_add_box(b, 7.5 * (i / 4) + 0.25 * draw(b), 4.5 * (i % 4) + 0.25 * draw(b), 2.6 * level, 6.06,
-                                 2.44, 2.59, draw_between(b, -0.01, 0.01));
+            const double turn = draw_between(b, -0.01, 0.01), y = 4.5 * (i % 4) + 0.25 * draw(b);
+            planes_scene_add_box(b, 7.5 * (i / 4) + 0.25 * draw(b), y, 2.6 * level, 6.06, 2.44, 2.59, turn);
         }
     }
     b->scanner[0] = 14, b->scanner[1] = -12, b->scanner[2] = 12;

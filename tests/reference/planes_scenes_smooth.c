@@ -58,7 +58,8 @@ static void make_pipes(builder *b) {
 /* Pillows, flat in the middle and round at their rims: of a third power, so that it bends everywhere. */
 static void make_pillows(builder *b) {
     for (int i = 0; i < 9; i++) {
-        surface *pillow = planes_scene_add_ball(b, BULGE, i % 3, i / 3, draw(b), draw_between(b, 0.1, 0.2));
+        const double bulge = draw_between(b, 0.1, 0.2);
+        surface *pillow = planes_scene_add_ball(b, BULGE, i % 3, i / 3, draw(b), bulge);
         pillow->u[0] = 0.8, pillow->v[1] = draw_between(b, 0.5, 0.8), pillow->v[2] = draw_between(b, -0.3, 0.3);
         pillow->taper = 3, pillow->across = true;
     }

@@ -99,9 +99,10 @@ static void make_street(builder *b) {
             const double x = 10 * i, back = 0.3 * draw(b);
             planes_scene_add_rectangle(b, x, side == 0 ? -back : 11 + back, 0.12, 10, 0, 0, 0, 0,
                                        draw_between(b, 6, 9));
-            if (i % 2 == 0)
-                planes_scene_add_box(b, x + 2, side == 0 ? 2.3 : 7, 0, 4, 1.7, draw_between(b, 1.3, 1.9),
-                                     draw_between(b, -0.05, 0.05));
+            if (i % 2 == 0) {
+                const double turn = draw_between(b, -0.05, 0.05);
+                planes_scene_add_box(b, x + 2, side == 0 ? 2.3 : 7, 0, 4, 1.7, draw_between(b, 1.3, 1.9), turn);
+            }
             surface *post = planes_scene_add_ball(b, CYLINDER, x + 7, side == 0 ? 1.5 : 9.5, 0.12, 0.12);
             post->u[2] = 4;
             surface *tree = planes_scene_add_ball(b, BLOB, x + 8, side == 0 ? 1.6 : 9.4, 4, draw_between(b, 0.8, 1.5));
@@ -142,8 +143,8 @@ static void make_panels(builder *b) {
 static void make_stack(builder *b) {
     planes_scene_add_rectangle(b, -3, -3, 0, 20, 0, 0, 0, 9, 0);
     for (int i = 0; i < 6; i++) {
-        planes_scene_add_box(b, 6.6 * (i % 2) + 0.3 * draw(b), 0.3 * draw(b), (2.6 + 0.3 * (i % 2)) * (i / 2), 6.1, 2.4,
-                             2.6 + 0.3 * (i % 2), 0);
+        const double height = 2.6 + 0.3 * (i % 2), y = 0.3 * draw(b);
+        planes_scene_add_box(b, 6.6 * (i % 2) + 0.3 * draw(b), y, height * (i / 2), 6.1, 2.4, height, 0);
     }
     b->scanner[0] = 7, b->scanner[1] = -8, b->scanner[2] = 6;
 }
@@ -180,11 +181,14 @@ static void make_strips(builder *b) {
 
 /* A furnished room as one scan sees it: regular directions, what is behind is hidden, noise along the rays. */
 static void make_rays(builder *b) {
-    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), draw_between(b, 4, 6), 2.6);
+    const double deep = draw_between(b, 4, 6);
+    planes_scene_add_room(b, 0, 0, draw_between(b, 5, 8), deep, 2.6);
     for (int i = 0; i < 3; i++) {
-        planes_scene_add_box(b, draw_between(b, 0.3, 4), draw_between(b, 0.3, 3), 0, draw_between(b, 0.4, 1),
-                             draw_between(b, 0.4, 1), draw_between(b, 0.5, 1.2), draw_between(b, 0, 1));
-        planes_scene_add_rectangle(b, draw_between(b, 0.3, 3), draw_between(b, 0.3, 2.5), 0.75, 1.4, 0, 0, 0, 0.8, 0);
+        const double turn = draw_between(b, 0, 1), height = draw_between(b, 0.5, 1.2);
+        const double depth = draw_between(b, 0.4, 1), width = draw_between(b, 0.4, 1), y = draw_between(b, 0.3, 3);
+        planes_scene_add_box(b, draw_between(b, 0.3, 4), y, 0, width, depth, height, turn);
+        const double table_y = draw_between(b, 0.3, 2.5);
+        planes_scene_add_rectangle(b, draw_between(b, 0.3, 3), table_y, 0.75, 1.4, 0, 0, 0, 0.8, 0);
     }
     b->scanner[2] = 1.8;
     b->rays = true;
