@@ -420,6 +420,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(walls_may_be_spread_evenly),
         cmocka_unit_test(walls_have_a_noise_of_their_own),
         cmocka_unit_test(uneven_floors_may_bend),
+        cmocka_unit_test(faces_that_turn_little_are_planes),
         cmocka_unit_test(small_clouds_have_none),
         cmocka_unit_test(strays_and_nan_do_no_harm),
         cmocka_unit_test(what_is_refused_is_told),

@@ -139,6 +139,10 @@ static double structure_so_far(const planes_local *s, const planes_growth *g) {
     return planes_structure_of(s, squares, count);
 }
 
+/* Whether what is centred must end where its points do. Faces of solids need not: those beside them leave at small
+   angles, and whether they bend away is asked of all planes together (planes_bends.c). */
+static bool ends_at_rim(const planes_local *s) { return s->facing.unknown == NULL; }
+
 /* Whether a growth of many points, which would go on for long, will come to nothing: among planes of a known noise it
    is noisier, and bent; centred, among very many points, it goes on to one side.
    laid   the growth as its component was laid out
@@ -146,7 +150,7 @@ static double structure_so_far(const planes_local *s, const planes_growth *g) {
 static bool is_in_vain(planes_local *s, const planes_growth *laid, bool first, planes_growth *g) {
     if (g->count < ENOUGH_TO_TELL || g->turned || g->self >= 0) return false;
     if (g->centred) {
-        if (!is_large(s)) return false;
+        if (!is_large(s) || !ends_at_rim(s)) return false;
         planes_growth now = *g;
         now.noise = laid->noise;
         planes_sum_distances(s, &now);
@@ -185,7 +189,7 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
     planes_find_axes(g);
     look_farther(g);
     if (!planes_find_component(s, g, g->radius)) return false;
-    if (g->centred || g->warped || s->params.known_noise > 0) {
+    if ((g->centred && ends_at_rim(s)) || g->warped || s->params.known_noise > 0) {
         planes_sum_distances(s, g);
         g->going_on = planes_going_on(s, g);
     }

@@ -13,8 +13,10 @@
 
    Faces of a solid whose noise is some hundredths of their size come to nothing in the first pass: at the edges the
    faces beside them are within reach, and the noise rises with the reach. Where few points have a plane after it,
-   patches are tried again, without the points that face another way (planes_facing.c). By chance a few pieces of a
-   curve pass as well: such planes count only if together they have much of the cloud.
+   patches are tried again, without the points that face another way (planes_facing.c): freely, and where that is not
+   enough, centred, for the way that they face does not tell faces apart that turn by little. By chance a few pieces of
+   a curve pass as well: such planes count only if together they have much of the cloud, and those that grew centred
+   only if they have creases. When a quarter of the points have come to nothing, it is told whether they will.
 
    A plane may fall when it is grown again: it was several that lie nearly in one, as the sides of containers on each
    other do. What falls is cut along its creases, as bodies are. */
@@ -36,6 +38,8 @@
 #define MIN_FACED       0.4   /* of the points that face a known way, planes have then, or there are none */
 #define MIN_KNOWN       0.05  /* of the points, face a known way, or a growth without the others is as it was */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
+#define TRIED           0.25  /* of the points came to nothing, when it is asked whether a pass is hopeless */
+#define HOPELESS        0.5   /* of MIN_FACED, planes have then of what was tried: statues 0.2 to 0.5, triangles 1 */
 #define FAILURES        2     /* patches that came to nothing, and a point does not speak for another */
 #define LARGER_CELLS    1.2   /* times: cells of a plane that is grown again */
 #define MAX_IN_VAIN     300u  /* growths in a row that come to nothing, and the rest would */
@@ -93,11 +97,15 @@ static bool is_explained(const planes_local *s, const planes_patch *p) {
     return 2 * owned > on || 2 * failed > on;
 }
 
-static void note_failure(planes_local *s, const planes_patch *p) {
-    uint32_t seen = 0;
+/* Returns how many points failed for the first time. */
+static uint32_t note_failure(planes_local *s, const planes_patch *p) {
+    uint32_t seen = 0, first = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
-        if (is_on_patch(s, p, i) && s->failures[i] < FAILURES) s->failures[i]++;
+        if (!is_on_patch(s, p, i) || s->failures[i] == FAILURES) continue;
+        first += s->failures[i] == 0;
+        s->failures[i]++;
     }
+    return first;
 }
 
 /* Returns whether it has become a plane, or made one larger.
@@ -178,7 +186,14 @@ typedef struct patches_pass {
     double max_noise; /* 0 if the noise is not known */
     bool centred;
     double first, last; /* of the progress */
+    double min_share;   /* of the points that were tried, planes have, or the pass ends; 0: whatever they have */
 } patches_pass;
+
+/* Whether a pass will come to too little, by what planes have of the points that were tried so far. */
+static bool is_hopeless(const planes_local *s, double failed, double min_share) {
+    const double owned = planes_owned_points(s);
+    return failed >= TRIED * s->sample->count && owned < min_share * (owned + failed);
+}
 
 /* A pass over the patches. */
 static mote_status try_patches(planes_local *s, patches_pass pass) {
@@ -186,6 +201,7 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
     const growths_in_vain none = none_in_vain(s, pass.centred);
     growths_in_vain vain = none;
     patches_ahead ahead = {0, 0, s->worker_count};
+    double failed = 0;
     memset(s->failures, 0, s->sample->count);
     for (uint64_t i = 0; i < s->patch_count && s->plane_count < PLANES_LOCAL_MAX; i++) {
         if (vain.count >= vain.max_count || vain.work >= vain.max_work || mote_stop(s->ctx)) break;
@@ -203,7 +219,8 @@ static mote_status try_patches(planes_local *s, patches_pass pass) {
         } else {
             vain.count++;
             vain.work += work;
-            note_failure(s, patch);
+            failed += note_failure(s, patch);
+            if (is_hopeless(s, failed, pass.min_share)) break;
         }
     }
     return mote_stopped(s->ctx);
@@ -290,8 +307,19 @@ static bool have_one_noise(const planes_local *s) {
     return middle > MIN_TOLD * s->params.floor && all >= MIN_OWNED * s->sample->count && alike >= MOST_OF_ALL * all;
 }
 
-/* Tries patches with those points alone that may face along them. If what they become has not much of the cloud, all is
-   as it was. */
+/* What grew centred may be a piece of a curve, which ends anywhere: it is a plane if it has creases. */
+static mote_status keep_creased(planes_local *s) {
+    MOTE_TRY(planes_find_bends(s));
+    for (uint32_t i = 0; i < s->plane_count; i++) {
+        planes_local_plane *plane = &s->planes[i];
+        if (plane->centred && plane->bends > -PLANES_MAX_BENDS) plane->count = 0;
+    }
+    planes_keep(s, INFINITY, true);
+    return MOTE_OK;
+}
+
+/* Tries patches with those points alone that may face along them, freely and then centred. If what they become has not
+   much of the cloud, all is as it was. */
 static mote_status try_facing(planes_local *s) {
     planes_owners before = {0, NULL, NULL, NULL};
     MOTE_TRY(planes_find_facing(s));
@@ -301,7 +329,11 @@ static mote_status try_facing(planes_local *s) {
         return MOTE_OK;
     }
     mote_status status = planes_keep_owners(s, &before);
-    if (status == MOTE_OK) status = try_patches(s, (patches_pass){0, false, 0.3, 0.35});
+    for (int centred = 0; centred < 2 && status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known; centred++) {
+        planes_put_back(s, &before);
+        status = try_patches(s, (patches_pass){0, centred == 1, 0.3, 0.35, HOPELESS * MIN_FACED});
+        if (centred == 1 && status == MOTE_OK) status = keep_creased(s);
+    }
     if (status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known) {
         planes_put_back(s, &before);
         planes_drop_facing(s);
@@ -321,7 +353,7 @@ typedef struct selection {
 
 static mote_status grow_freely(planes_local *s, selection *x) {
     (void)x;
-    return try_patches(s, (patches_pass){0, false, 0, 0.3});
+    return try_patches(s, (patches_pass){0, false, 0, 0.3, 0});
 }
 
 static mote_status split_bodies(planes_local *s, selection *x) {
@@ -346,7 +378,7 @@ static mote_status grow_faces(planes_local *s, selection *x) {
 
 static mote_status grow_centred(planes_local *s, selection *x) {
     if (!s->params.centred || x->split || !have_one_noise(s)) return MOTE_OK;
-    return try_patches(s, (patches_pass){0, true, 0.35, 0.4});
+    return try_patches(s, (patches_pass){0, true, 0.35, 0.4, 0});
 }
 
 static mote_status tell_noise(planes_local *s, selection *x) {
@@ -357,7 +389,7 @@ static mote_status tell_noise(planes_local *s, selection *x) {
 }
 
 static mote_status grow_with_noise(planes_local *s, selection *x) {
-    return x->max_noise > 0 ? try_patches(s, (patches_pass){x->max_noise, false, 0.4, 0.8}) : MOTE_OK;
+    return x->max_noise > 0 ? try_patches(s, (patches_pass){x->max_noise, false, 0.4, 0.8, 0}) : MOTE_OK;
 }
 
 static mote_status find_sheets(planes_local *s, selection *x) {
