@@ -205,6 +205,8 @@ static void facets_are_no_planes(void **state) {
     for (uint64_t i = test_turn(2); i < 6; i += 2) {
         assert_int_equal(try_scene((uint64_t)scenes[i].kind, scenes[i].seed, 40000).false_planes, 0);
     }
+    /* Facets that have no others beside them: 2 and 10 of these curtains were planes. */
+    assert_int_equal(try_scene(PLANES_SCENE_CURTAIN, 16 + test_turn(2), 40000).false_planes, 0);
     const planes_scene_score score = try_scene(PLANES_SCENE_STAIRS, 6, 40000);
     assert_int_equal(score.found, score.planes);
 }

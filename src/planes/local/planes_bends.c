@@ -8,7 +8,18 @@
 
    Each explanation has a noise and strays of its own (expectation and maximization). That of planes takes the better
    of both as they are, and as they would be by what lies about the edge alone; noise blurs their crease. What has more
-   of bends around it than of creases may be a facet. */
+   of bends around it than of creases may be a facet.
+
+   A facet need not have others beside it. Across a plane, what goes on beyond both of its sides, near to it, whoever
+   owns it, is held against a plane that ends, and goes on in any direction from there, and one smooth surface:
+
+        a plane that ends           a facet alone
+        ___________                   ________
+       /           \               .-'        `-.         as far as GROWTH_BESIDE noises beside it
+      /             \             /              \
+
+   Both have nine numbers. Where the smooth surface explains more, and the edges of the plane do not say otherwise, it
+   is a facet. A plane with one side free, or beyond which nothing goes on, is not asked: it ends there. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +39,10 @@
 #define MAX_NOISE   1.25  /* a surface of more is a heap of points, whatever explains it */
 #define MIN_STRAYS  0.02  /* share of the points */
 #define MAX_JOINT   100.0 /* nats of a plane of a series, on average: of stairs 27 to 54, of curtains 196 to 252 */
-#define BLUR        4.0   /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
+#define FACET       (4 * PLANES_MAX_BENDS) /* nats: of a facet, whatever is said of other planes */
+#define WINDOW      2.5 /* half widths: a parabola, a fifth of whose variance is seen, is 9 noises off there */
+#define MIN_SIDE    0.1 /* of a plane's points, beyond either side, where a surface goes on; see history */
+#define BLUR        4.0 /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
 #define ROOT_THREE  1.7320508075688772
 #define ROOT_TWO_PI 2.5066282746310002
 
@@ -292,6 +306,165 @@ static bool is_exact(const planes_local *s, uint32_t plane) {
     return s->planes[plane].noise <= GROWTH_TOLD_NOISE * s->params.floor;
 }
 
+/* ---- what goes on beyond both sides of a plane
+
+            u = -1         u = 1       half widths across the plane, from the middle of its points
+       -------|--------------|-------
+        .  .  : # # # # # # #: .  .    v = 1
+        .  .  : # # # # # # #: .  .            # points of the plane
+        .  .  : # # # # # # #: .  .    v = -1  . points near it, whoever has them
+*/
+
+typedef struct bend_sides {
+    double middle[2], across[2]; /* along the plane's axes: the middle of its points, and a direction */
+    double half[2];              /* how wide it is across and along that, half of it, steps */
+    uint32_t count, own;         /* points; those that are the plane's */
+    bend_point points[MAX_ABOUT];
+    bool is_own[MAX_ABOUT];
+} bend_sides;
+
+/* The place of a near point. */
+static bend_point place_across(const planes_local *s, const bend_sides *x, uint32_t i) {
+    const double u = (double)s->near_u[i] - x->middle[0], v = (double)s->near_v[i] - x->middle[1];
+    const bend_point p = {(x->across[0] * u + x->across[1] * v) / x->half[0],
+                          (x->across[0] * v - x->across[1] * u) / x->half[1], (double)s->near_distance[i]};
+    return p;
+}
+
+/* Takes the points near a plane into the scratch, and finds the direction in which its own reach least, as if they
+   filled a rectangle. */
+static bool find_sides(planes_local *s, uint32_t plane, bend_sides *x) {
+    const planes_local_plane *p = &s->planes[plane];
+    planes_growth g;
+    double n = 0, u = 0, v = 0, uu = 0, uv = 0, vv = 0;
+    memset(&g, 0, sizeof g);
+    memcpy(g.normal, p->normal, sizeof g.normal);
+    memcpy(g.u, p->u, sizeof g.u);
+    memcpy(g.v, p->v, sizeof g.v);
+    memcpy(g.at, p->centroid, sizeof g.at);
+    g.self = -1;
+    g.noise = p->noise;
+    g.cell = 1;
+    g.density = 1e300; /* nobody explains a point better */
+    g.turned = true;
+    g.look = 0.5 * (WINDOW + 1) * hypot(p->high[0] - p->low[0], p->high[1] - p->low[1]);
+    planes_take_near(s, &g, GROWTH_BESIDE * p->noise);
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        if (s->owner[s->near_point[i]] != (int32_t)plane) continue;
+        const double at_u = (double)s->near_u[i], at_v = (double)s->near_v[i];
+        n++;
+        u += at_u, v += at_v;
+        uu += at_u * at_u, uv += at_u * at_v, vv += at_v * at_v;
+    }
+    if (n < MIN_POINTS) return false;
+    const double a = uu / n - u / n * (u / n), b = uv / n - u / n * (v / n), c = vv / n - v / n * (v / n);
+    const double most = 0.5 * (a + c) + hypot(0.5 * (a - c), b), angle = 0.5 * atan2(2 * b, a - c);
+    x->middle[0] = u / n;
+    x->middle[1] = v / n;
+    x->across[0] = -sin(angle);
+    x->across[1] = cos(angle);
+    x->half[0] = ROOT_THREE * sqrt(fmax(a + c - most, 0));
+    x->half[1] = ROOT_THREE * sqrt(most);
+    return x->half[0] > 0;
+}
+
+/* Takes some of the near points; false: too few lie beyond one of the sides. noise: steps */
+static bool take_sides(planes_local *s, uint32_t plane, double noise, bend_sides *x) {
+    uint32_t *list = s->component, listed = 0, own = 0, beyond[2] = {0, 0};
+    for (uint32_t i = 0; i < s->near_count; i++) {
+        const bend_point p = place_across(s, x, i);
+        if (fabs(p.u) > WINDOW || fabs(p.v) > 1) continue;
+        list[listed++] = i;
+        own += s->owner[s->near_point[i]] == (int32_t)plane;
+        if (fabs(p.u) > 1) beyond[p.u > 0]++;
+    }
+    if (fmin(beyond[0], beyond[1]) <= MIN_SIDE * own) return false;
+    x->count = listed < MAX_ABOUT ? listed : MAX_ABOUT;
+    x->own = 0;
+    for (uint32_t k = 0; k < x->count; k++) {
+        const uint32_t i = list[(uint64_t)k * listed / x->count];
+        x->points[k] = place_across(s, x, i);
+        x->points[k].height /= noise;
+        x->is_own[k] = s->owner[s->near_point[i]] == (int32_t)plane;
+        x->own += x->is_own[k];
+    }
+    return true;
+}
+
+/* The terms of a surface at a point: along the sides both bend alike; across, one is a plane from end to end and goes
+   on from anywhere in any direction, the other smooth. ends: NULL of the latter */
+static void terms_at(const bend_point *p, const double *ends, double terms[PLANES_TERMS]) {
+    const double u = p->u, v = p->v;
+    terms[0] = 1, terms[1] = u, terms[2] = v, terms[3] = u * v, terms[4] = v * v;
+    if (ends != NULL) {
+        terms[5] = u < ends[0], terms[6] = fmax(ends[0] - u, 0);
+        terms[7] = u > ends[1], terms[8] = fmax(u - ends[1], 0);
+        return;
+    }
+    for (int k = 5; k < PLANES_TERMS; k++) terms[k] = (k == 5 ? u : terms[k - 1]) * u;
+}
+
+/* Expectation and maximization; returns the nats of the points. beyond: out, how many of either side are on it */
+static double fit_across(const bend_sides *x, const double *ends, double beyond[2]) {
+    double solved[PLANES_TERMS] = {0}, noise = 1, strays = MIN_STRAYS, nats = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        planes_quadratic sums;
+        double terms[PLANES_TERMS], on = 0;
+        memset(&sums, 0, sizeof sums);
+        nats = beyond[0] = beyond[1] = 0;
+        for (uint32_t i = 0; i < x->count; i++) {
+            const bend_point *p = &x->points[i];
+            double off = p->height;
+            terms_at(p, ends, terms);
+            for (int k = 0; k < PLANES_TERMS; k++) off -= solved[k] * terms[k];
+            const double density = (1 - strays) / (ROOT_TWO_PI * noise) * exp(-0.5 * off * off / (noise * noise));
+            const double all = density + strays / (2 * GROWTH_BESIDE);
+            const double weight = turn > 0 ? density / all : x->is_own[i] ? 1 : 0.5;
+            nats += log(all);
+            on += weight;
+            if (fabs(p->u) > 1) beyond[p->u > 0] += weight;
+            planes_terms_add(&sums, terms, p->height, weight);
+        }
+        const double squares = planes_quadratic_solve(&sums, PLANES_TERMS, solved);
+        noise = fmin(fmax(sqrt(fmax(squares, 0) / fmax(on, 1)), MIN_NOISE), MAX_NOISE);
+        strays = fmin(fmax(1 - on / x->count, MIN_STRAYS), 1 - MIN_STRAYS);
+    }
+    return ends == NULL && noise >= MAX_NOISE ? -INFINITY : nats;
+}
+
+/* The nats by which a smooth surface explains what goes on beyond both sides better than a plane that ends, wherever
+   that explains most; -infinity: nothing goes on. */
+static double smooth_to_ends(const bend_sides *x) {
+    static const double places[4] = {0.6, 0.8, 1, 1.2};
+    double beyond[2], unused[2], ends[2] = {-1, 1}, best = -INFINITY;
+    const double smooth = fit_across(x, NULL, beyond);
+    if (fmin(beyond[0], beyond[1]) <= MIN_SIDE * x->own) return -INFINITY;
+    for (int side = 0; side < 2; side++) {
+        double end = ends[side];
+        for (int k = 0; k < 4; k++) {
+            ends[side] = side == 0 ? -places[k] : places[k];
+            const double nats = fit_across(x, ends, unused);
+            if (nats <= best) continue;
+            best = nats;
+            end = ends[side];
+        }
+        ends[side] = end;
+    }
+    return smooth - best;
+}
+
+/* Notes whether a plane is a facet by what goes on beyond its long sides. nats: of its edges */
+static void judge_sides(planes_local *s, uint32_t plane, double *nats) {
+    const planes_local_plane *p = &s->planes[plane];
+    bend_sides sides;
+    if (p->role != PLANES_ALONE || is_exact(s, plane) || !find_sides(s, plane, &sides)) return;
+    if (!take_sides(s, plane, p->noise, &sides)) return;
+    const double gain = smooth_to_ends(&sides);
+    if (gain > 0 && gain + *nats > 0) *nats = fmax(*nats, FACET);
+}
+
+/* ---- all of them */
+
 /* Adds the nats by which a bend explains what lies about the edge of two planes better to those of both. */
 static void judge_edge(planes_local *s, const bend_lists *lists, uint32_t a, uint32_t b, double *nats) {
     const uint32_t planes[2] = {a, b};
@@ -349,7 +522,7 @@ static void take_bends(planes_local *s, const double *nats) {
     const bool is_curved = sum > MAX_JOINT * joint;
     for (uint32_t i = 0; i < s->plane_count; i++) {
         const bool is_alone = s->planes[i].role == PLANES_ALONE;
-        s->planes[i].bends = is_alone || is_curved ? nats[i] : is_told ? 0 : 4 * PLANES_MAX_BENDS;
+        s->planes[i].bends = is_alone || is_curved ? nats[i] : is_told ? 0 : FACET;
     }
 }
 
@@ -366,6 +539,7 @@ mote_status planes_find_bends(planes_local *s) {
         }
         status = mote_stopped(ctx);
     }
+    for (uint32_t i = 0; i < s->plane_count && status == MOTE_OK; i++) judge_sides(s, i, &nats[i]);
     if (status == MOTE_OK) take_bends(s, nats);
     mote_free(ctx, lists.from);
     mote_free(ctx, lists.point);

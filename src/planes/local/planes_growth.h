@@ -49,15 +49,19 @@ static inline bool growth_is_beside(const planes_local *s, const planes_growth *
 /* ---- planes_quadratic.c */
 
 #define PLANES_QUADRATIC 6 /* terms: 1, u, v, u u, u v, v v */
+#define PLANES_TERMS     9 /* of any surface, at most */
 
-/* Sums over points at u, v along a plane, for a quadratic surface; zeros at first. u and v: about as large as 1 */
+/* Sums over points at u, v along a plane, for a quadratic surface, or one of other terms; zeros at first. Terms: about
+   as large as 1 */
 typedef struct planes_quadratic {
-    double products[PLANES_QUADRATIC][PLANES_QUADRATIC], with_distance[PLANES_QUADRATIC], squares;
+    double products[PLANES_TERMS][PLANES_TERMS], with_distance[PLANES_TERMS], squares;
 } planes_quadratic;
 
 void planes_quadratic_add(planes_quadratic *sums, double u, double v, double distance, double weight);
+/* The same for a surface of PLANES_TERMS terms, whose values at the point are given. */
+void planes_terms_add(planes_quadratic *sums, const double terms[PLANES_TERMS], double distance, double weight);
 /* The first terms of the surface, 3 for a plane; returns the squares that it leaves. The sums go. */
-double planes_quadratic_solve(planes_quadratic *sums, int terms, double solved[PLANES_QUADRATIC]);
+double planes_quadratic_solve(planes_quadratic *sums, int terms, double *solved);
 /* The share of the variance that the quadratic terms explain, of what a plane does not. The sums go. */
 double planes_quadratic_share(planes_quadratic *sums);
 
@@ -77,16 +81,6 @@ void planes_sum_distances(planes_local *search, const planes_growth *growth);
 /* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
    something curved. The distances of each cell have been summed up. */
 double planes_going_on(const planes_local *search, const planes_growth *growth);
-/* The share of the rim of the component in the scratch beside which a surface bends away: a piece of something curved
-   lies within the noise of the plane for some way, and goes on where the plane ends, to one side; other planes leave at
-   an angle. The sums of cells go.
-
-        a piece of a curve                 a side of a roof
-
-        ____________                            /\
-      /              \    the rim: points      /  \       the rim: at once far from the plane
-     /                \   a little off        /    \ */
-double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, double squares, double count);
