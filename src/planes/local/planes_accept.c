@@ -13,6 +13,8 @@
 #define MORE_CENTRAL   0.47 /* and by so much of a shoulder more: two sheets 3 noises apart have 0.39 and 0.08 */
 #define MAX_STRUCTURE  0.25 /* share of the variance between cells */
 #define MAX_GOING_ON   0.3  /* share of the rim beside which a surface goes on to one side, of no centred plane */
+#define MAX_BENDING    0.15 /* share of the rim, of what seems to bend itself: of planes one in 700 has more */
+#define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define MIN_ALONG      0.5  /* of its points face closely along it; of a strip of a cylinder 0.43 */
 #define WARPED_CENTRAL 0.25 /* MIN_CENTRAL of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
@@ -151,7 +153,9 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
     const double curvature = CURVED + CURVED_BY_CHANCE / g->count;
     if (g->curvature > curvature) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->curvature, curvature);
     const double most = max_structure(g, limits);
-    return g->structure <= most || growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, most);
+    if (g->structure > most) return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->structure, most);
+    if (g->bending <= MAX_BENDING || (!g->warped && g->curvature * g->count <= SEEMS_CURVED)) return true;
+    return growth_refuse(g, MOTE_PLANES_STRUCTURE, g->bending, MAX_BENDING);
 }
 
 static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, GROWTH_MAX_STRUCTURE};

@@ -20,6 +20,9 @@
 #define STEPPED         1.6   /* noises: what is farther off beside the rim does not go on, but begins anew: a step */
 #define MEAN_DEVIATIONS 3.0   /* deviations of a mean of few points: what a centred cell may be off, if that is more */
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
+#define BAND_VOLUMES    3.0   /* of the points of a growth that are near, to those within its reach */
+#define RIM_DEVIATION   3.0   /* deviations of a mean of so few points, it is off where a surface bends away */
+#define RIM_SLOPE       0.1   /* of a cell: and at most; a plane that leaves at 12 degrees is farther off */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u /* below, cells are too few to tell a curve */
@@ -210,7 +213,9 @@ static bool goes_on(const planes_local *s, const planes_growth *g, uint32_t cell
            off <= STEPPED * g->noise * (s->cell_in[cell] + beyond);
 }
 
-double planes_going_on(const planes_local *s, const planes_growth *g) {
+/* The share of the cells beside the component of which something holds. */
+static double share_beside(const planes_local *s, const planes_growth *g,
+                           bool (*holds)(const planes_local *s, const planes_growth *g, uint32_t cell)) {
     const uint32_t last = s->marked_end / g->columns + 1, rows = last < g->rows - 1 ? last + 1 : g->rows - 1;
     const uint32_t above = s->marked_first / g->columns;
     uint32_t beside = 0, held = 0;
@@ -218,10 +223,27 @@ double planes_going_on(const planes_local *s, const planes_growth *g) {
         for (uint32_t cell = row * g->columns + 1; cell + 1 < (row + 1) * g->columns; cell++) {
             if (!growth_is_beside(s, g, cell)) continue;
             beside++;
-            held += goes_on(s, g, cell);
+            held += holds(s, g, cell);
         }
     }
     return beside > 0 ? (double)held / beside : 0;
+}
+
+double planes_going_on(const planes_local *s, const planes_growth *g) { return share_beside(s, g, goes_on); }
+
+/* Whether the points of a cell lie to one side, and near. */
+static bool is_bending(const planes_local *s, const planes_growth *g, uint32_t cell) {
+    const double near = (double)s->cell_in[cell] + s->cell_beside[2 * cell] + s->cell_beside[2 * cell + 1];
+    const double own = near - BAND_VOLUMES * g->strays, sum = fabs((double)s->cell_sum[cell]);
+    if (own < GROWTH_RIM_SHARE * (g->density - g->strays) || own < 1) return false;
+    return sum > g->noise * fmax(GROWTH_RIM_NOISES * own, RIM_DEVIATION * sqrt(near)) &&
+           sum <= RIM_SLOPE * g->cell * own;
+}
+
+double planes_bending_rim(planes_local *s, const planes_growth *g) {
+    memset(s->cell_sum, 0, (uint64_t)g->columns * g->rows * sizeof *s->cell_sum);
+    for (uint32_t i = 0; i < s->near_count; i++) s->cell_sum[s->near_cell[i]] += s->near_distance[i];
+    return share_beside(s, g, is_bending);
 }
 
 /* ---- what it is */

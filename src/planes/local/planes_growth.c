@@ -193,6 +193,7 @@ static bool settle(planes_local *s, const planes_patch *patch, bool fewer, plane
         planes_sum_distances(s, g);
         g->going_on = planes_going_on(s, g);
     }
+    g->bending = g->max_noise > 0 || g->warped ? planes_bending_rim(s, g) : 0;
     return planes_describe_component(s, g);
 }
 

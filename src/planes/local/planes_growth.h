@@ -81,6 +81,16 @@ void planes_sum_distances(planes_local *search, const planes_growth *growth);
 /* The share of the cells beside the component that have points of a surface that goes on to one side: a piece of
    something curved. The distances of each cell have been summed up. */
 double planes_going_on(const planes_local *search, const planes_growth *growth);
+/* The share of the rim of the component in the scratch beside which a surface bends away: a piece of something curved
+   lies within the noise of the plane for some way, and goes on where the plane ends, to one side; other planes leave at
+   an angle. The sums of cells go.
+
+        a piece of a curve                 a side of a roof
+
+        ____________                            /\
+      /              \    the rim: points      /  \       the rim: at once far from the plane
+     /                \   a little off        /    \ */
+double planes_bending_rim(planes_local *search, const planes_growth *growth);
 /* The share of the variance that lies between cells, beyond what chance gives. squares: of the count distances, whose
    sums by cells are in the scratch. */
 double planes_structure_of(const planes_local *search, double squares, double count);

@@ -106,6 +106,7 @@ typedef struct planes_growth {
     double along;           /* of its points that face a way that is known, the share that face along it closely */
     double curvature;       /* share of the variance that a quadratic surface explains beyond a plane; 0: many points */
     double going_on;        /* of a centred one: share of its rim beside which points lie to one side */
+    double bending;         /* where the noise is known: share of its rim beside which a surface bends away */
     double low[2], high[2]; /* of its points along u and v, from at */
     /* Where it came to nothing: why; see mote_plane_refused. */
     mote_planes_reason reason;

@@ -37,6 +37,7 @@
 #define MAX_OWNED       0.25  /* of the points, planes have, where it is asked which way points face */
 #define MIN_FACED       0.4   /* of the points that face a known way, planes have then, or there are none */
 #define MIN_KNOWN       0.05  /* of the points, face a known way, or a growth without the others is as it was */
+#define MIN_SURFACE     0.5   /* the same, of what is a surface: clusters have 0.3, statues and triangles 0.67 to 1 */
 #define MIN_TOLD        2.0   /* floors: a noise below may be that of the representation */
 #define TRIED           0.25  /* of the points came to nothing, when it is asked whether a pass is hopeless */
 #define HOPELESS        0.5   /* of MIN_FACED, planes have then of what was tried: statues 0.2 to 0.5, triangles 1 */
@@ -329,7 +330,9 @@ static mote_status try_facing(planes_local *s) {
         return MOTE_OK;
     }
     mote_status status = planes_keep_owners(s, &before);
-    for (int centred = 0; centred < 2 && status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known; centred++) {
+    const int passes = known < MIN_SURFACE * s->sample->count ? 1 : 2;
+    for (int centred = 0; centred < passes && status == MOTE_OK && planes_owned_points(s) < MIN_FACED * known;
+         centred++) {
         planes_put_back(s, &before);
         status = try_patches(s, (patches_pass){0, centred == 1, 0.3, 0.35, HOPELESS * MIN_FACED});
         if (centred == 1 && status == MOTE_OK) status = keep_creased(s);
