@@ -10,12 +10,15 @@
 #define STRAY_SAMPLE     8192u
 #define STRAY_SHARE      1000u /* at most one point in these, at either end of an axis, is a stray */
 #define STRAYS_MAX       (STRAY_SAMPLE / STRAY_SHARE)
-#define STRAY_TURNS      6    /* strays may hide others that are less far out */
-#define GLANCE           256u /* points of the sample that mostly tell that there are none */
-#define STRAY_TIMES      16.0 /* a cloud that reaches these times as far as the rest has strays */
-#define STRAY_MARGIN     2.0  /* times as far as the rest reaches, the lattice does */
-#define STEP_SAMPLE      384u /* positions that are asked for a step */
-#define STEP_VALUES      32u  /* differences that tell one: parallel planes without noise have fewer */
+#define STRAY_TURNS      6      /* strays may hide others that are less far out */
+#define GLANCE           256u   /* points of the sample that mostly tell that there are none */
+#define STRAY_TIMES      16.0   /* a cloud that reaches these times as far as the rest has strays */
+#define STRAY_MARGIN     2.0    /* times as far as the rest reaches, the lattice does */
+#define CROWD_SHARE      0.75   /* of the places where points are: these are most */
+#define CROWD_STEPS      2048.0 /* to either side of the middle of most: with fewer, noise is lost in them */
+#define CROWD_MARGIN     32.0   /* times as far as most reach, for others may be farther out than they */
+#define STEP_SAMPLE      384u   /* positions that are asked for a step */
+#define STEP_VALUES      32u    /* differences that tell one: parallel planes without noise have fewer */
 #define STEP_ERROR       4.0 /* times what an axis of floats tells apart: the error of a difference, and of a remainder */
 #define STEP_ERROR_WHOLE 0.1 /* the same of an axis of integers */
 #define STEP_ERRORS      8.0 /* errors: a step is larger */
@@ -65,6 +68,57 @@ static mote_status look_at(planes_run *run, uint32_t step, stray_sample *sample,
     const mote_status status = run->ops->read_positions(run->points, at, *looked, sample->xyz[0]);
     mote_free(run->ctx, at);
     return status;
+}
+
+static int compare_places(const void *first, const void *second) {
+    const double *a = first, *b = second;
+    int k = 0;
+    while (k < 2 && a[k] == b[k]) k++;
+    return planes_compare_doubles(&a[k], &b[k]);
+}
+
+/* Where points of the sample are, each place once; returns how many that is. */
+static uint32_t list_places(const stray_sample *sample, uint32_t looked, double places[2 * GLANCE][3]) {
+    uint32_t finite = 0, count = 0;
+    for (uint32_t i = 0; i < looked; i++) {
+        const double *p = sample->xyz[i], zero = (p[0] - p[0]) + (p[1] - p[1]) + (p[2] - p[2]);
+        if (zero == 0) memcpy(places[finite++], p, sizeof places[0]);
+    }
+    qsort(places, finite, sizeof places[0], compare_places);
+    for (uint32_t i = 0; i < finite; i++) {
+        if (count > 0 && compare_places(places[i], places[count - 1]) == 0) continue;
+        memmove(places[count++], places[i], sizeof places[0]);
+    }
+    return count;
+}
+
+/* The least interval of an axis that most places are in. */
+static void find_crowd(double places[2 * GLANCE][3], uint32_t count, int k, double *centre, double *half) {
+    const uint32_t most = (uint32_t)(CROWD_SHARE * count);
+    double values[2 * GLANCE];
+    *half = INFINITY;
+    for (uint32_t i = 0; i < count; i++) values[i] = places[i][k];
+    qsort(values, count, sizeof *values, planes_compare_doubles);
+    for (uint32_t i = 0; i + most < count; i++) {
+        const double low = 0.5 * values[i], high = 0.5 * values[i + most];
+        if (high - low >= *half) continue;
+        *half = high - low;
+        *centre = high + low;
+    }
+}
+
+/* Where the points that are far from most of them are more than strays may be, but so far that all others are within
+   few steps of the lattice, these others are looked at: where no sound came back, UTM coordinates may say 0, 0, 0,
+   which is 5,000 km away. A place counts once, for this may be so of most points. */
+static void shrink_to_crowd(const stray_sample *sample, uint32_t looked, planes_frame *frame) {
+    double places[2 * GLANCE][3], centre[3] = {0, 0, 0}, max_half = 0;
+    const uint32_t count = list_places(sample, looked, places);
+    for (int k = 0; k < 3 && count > 0; k++) {
+        double half;
+        find_crowd(places, count, k, &centre[k], &half);
+        max_half = fmax(max_half, half);
+    }
+    if (max_half > 0 && max_half * frame->inverse < CROWD_STEPS) *frame = frame_of(centre, CROWD_MARGIN * max_half);
 }
 
 static void place_sample(const planes_frame *frame, uint32_t looked, stray_sample *sample) {
@@ -160,12 +214,13 @@ static bool shrink(const planes_points *points, const stray_sample *sample, plan
 /* looked: out, how many positions of the sample were read */
 static mote_status leave_out_strays(planes_run *run, stray_sample *sample, planes_frame *frame, uint32_t *looked) {
     const uint64_t points = run->points->cloud->count, size = points < STRAY_SAMPLE ? points : STRAY_SAMPLE;
+    MOTE_TRY(look_at(run, size < 2 * GLANCE ? 1 : (uint32_t)size / GLANCE, sample, looked));
+    shrink_to_crowd(sample, *looked, frame);
     if (size >= 2 * GLANCE) {
-        MOTE_TRY(look_at(run, (uint32_t)size / GLANCE, sample, looked));
         place_sample(frame, *looked, sample);
         if (surely_without(sample, half_of_box(run->points, frame))) return MOTE_OK;
+        MOTE_TRY(look_at(run, 1, sample, looked));
     }
-    MOTE_TRY(look_at(run, 1, sample, looked));
     for (int turn = 0; turn < STRAY_TURNS; turn++) {
         place_sample(frame, *looked, sample);
         if (sample->count == 0 || !shrink(run->points, sample, frame)) break;

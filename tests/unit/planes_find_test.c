@@ -423,6 +423,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(faces_that_turn_little_are_planes),
         cmocka_unit_test(small_clouds_have_none),
         cmocka_unit_test(strays_and_nan_do_no_harm),
+        cmocka_unit_test(places_far_away_do_no_harm),
         cmocka_unit_test(what_is_refused_is_told),
         cmocka_unit_test(votes_measure_what_they_need),
         cmocka_unit_test(strays_are_few),

@@ -32,6 +32,7 @@ void beams_are_no_planes(void **state);
 void small_clouds_have_none(void **state);
 void strays_are_few(void **state);
 void strays_and_nan_do_no_harm(void **state);
+void places_far_away_do_no_harm(void **state);
 void what_is_refused_is_told(void **state);
 
 /* planes_find_test_scans.c */

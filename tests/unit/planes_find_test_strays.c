@@ -139,6 +139,33 @@ void strays_and_nan_do_no_harm(void **state) {
     mote_context_destroy(ctx);
 }
 
+/* Where no sound came back, a file in UTM coordinates may say 0, 0, 0: of a few points, of most, or of a few in a small
+   cloud. The others were within one step of the lattice. */
+void places_far_away_do_no_harm(void **state) {
+    (void)state;
+    static const double normal[3] = {0, 0.6, 0.8}, middle[3] = {447812, 5411933, 212};
+    static const uint64_t counts[3] = {5000, 5000, 400}, kept[3] = {49, 15, 48};
+    for (int turn = 0; turn < 3; turn++) {
+        const uint64_t count = counts[turn];
+        mote_context *ctx = test_context(2);
+        mote_cloud *plain = planes_find_make(ctx, normal, middle, 0.002, count, 0, 9);
+        double *stored = planes_find_room(3 * count, sizeof *stored);
+        for (uint64_t i = 0; i < 3 * count; i++) {
+            const bool none = i / 3 % 50 >= kept[turn]; /* of 50 */
+            stored[i] = none ? 0 : mote_column_value(mote_cloud_column(plain, (uint32_t)(i % 3)), i / 3);
+        }
+        mote_cloud *cloud = knn_reference_cloud(ctx, MOTE_FLOAT64, 1, 0, stored, count);
+        planes_find_check(cloud, normal, middle, 0.1, 0.001, 0.0025);
+        planes_answer a = planes_find_answer(ctx, cloud, NULL);
+        assert_int_equal(mote_planes_get_facts(a.planes).outside, count / 50 * (50 - kept[turn]));
+        planes_answer_free(&a);
+        free(stored);
+        mote_cloud_destroy(plain);
+        mote_cloud_destroy(cloud);
+        mote_context_destroy(ctx);
+    }
+}
+
 /* ---- what was refused */
 
 /* A floor of 5,000 points, a small plane of 150, a ball of 2,000 far from both, and strays. */
