@@ -98,15 +98,15 @@ static bool is_explained(const planes_local *s, const planes_patch *p) {
     return 2 * owned > on || 2 * failed > on;
 }
 
-/* Returns how many points failed for the first time. */
+/* Returns how many points of the patch have come to nothing by it: they do not speak for another one. */
 static uint32_t note_failure(planes_local *s, const planes_patch *p) {
-    uint32_t seen = 0, first = 0;
+    uint32_t seen = 0, gone = 0;
     for (uint32_t i = p->first; i < p->first + p->window && seen < PLANES_LOCAL_WINDOW; i += p->stride, seen++) {
         if (!is_on_patch(s, p, i) || s->failures[i] == FAILURES) continue;
-        first += s->failures[i] == 0;
         s->failures[i]++;
+        gone += s->failures[i] == FAILURES;
     }
-    return first;
+    return gone;
 }
 
 /* Returns whether it has become a plane, or made one larger.
@@ -190,7 +190,8 @@ typedef struct patches_pass {
     double min_share;   /* of the points that were tried, planes have, or the pass ends; 0: whatever they have */
 } patches_pass;
 
-/* Whether a pass will come to too little, by what planes have of the points that were tried so far. */
+/* Whether a pass will come to too little, by what planes have of the points that were tried so far. Points count once
+   they speak for no other patch: of a solid the large patches, which come first, cross its edges, and fail. */
 static bool is_hopeless(const planes_local *s, double failed, double min_share) {
     const double owned = planes_owned_points(s);
     return failed >= TRIED * s->sample->count && owned < min_share * (owned + failed);
