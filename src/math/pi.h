@@ -1,7 +1,9 @@
-/* C17 has no name for it. */
+/* C17 has no names for these. */
 #ifndef MOTE_PI_H
 #define MOTE_PI_H
 
-#define MOTE_PI 3.14159265358979323846
+#define MOTE_PI          3.14159265358979323846
+#define MOTE_ROOT_TWO_PI 2.5066282746310002 /* a normal density's: of its deviation times this it is 1 in the middle   \
+                                             */
 
 #endif

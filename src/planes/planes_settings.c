@@ -1,7 +1,7 @@
 /* What the caller did not give, chosen by what was measured; and how peaks are refined by it. */
+#include "math/pi.h"
 #include "planes/planes.h"
 
-#define PI            3.14159265358979323846
 #define NOISES        3.0   /* standard deviations that a point may be off its plane */
 #define UNKNOWN       0.005 /* of the typical distance to the centre: the tolerance where nothing is flat */
 #define BIN_SHARE     0.4   /* of what a step between directions moves a typical point */
@@ -24,7 +24,7 @@ void planes_choose_tolerance(planes_run *run) {
     if (run->tolerance_given) run->tolerance = fmax(run->params.tolerance / step, 1);
     run->tolerance = fmin(run->tolerance, MAX_RADII * run->scale.radius);
     run->cone = run->points->normals && run->params.normal_deg < 90
-                    ? (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(run->params.normal_deg * PI / 180))
+                    ? (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(run->params.normal_deg * MOTE_PI / 180))
                     : 0;
 }
 
@@ -96,7 +96,7 @@ void planes_write_facts(planes_run *run) {
     mote_planes_facts *facts = &run->facts;
     facts->extent = 2 * run->scale.radius * step;
     facts->bin = run->bin * step;
-    facts->resolution_deg = run->resolution * 180 / PI;
+    facts->resolution_deg = run->resolution * 180 / MOTE_PI;
     facts->sample = run->max_voters;
     facts->directions = run->table->directions;
     facts->bins = run->table->bins;

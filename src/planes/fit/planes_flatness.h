@@ -4,6 +4,7 @@
 #define MOTE_PLANES_FLATNESS_H
 
 #include "math/hash.h"
+#include "math/pi.h"
 #include "planes/fit/planes_fit_math.h"
 
 #define PLANES_WINDOWS       192u
@@ -85,7 +86,7 @@ static inline bool planes_window_next(const planes_sums *sums, double resolution
 static inline planes_flatness planes_window_end(const planes_window_fit *w, uint64_t step) {
     planes_flatness found;
     found.noise = w->deviation;
-    found.spacing = sqrt(2 * 3.14159265358979323846 / w->count) * w->size / sqrt((double)step);
+    found.spacing = sqrt(2 * MOTE_PI / w->count) * w->size / sqrt((double)step);
     found.flat = w->deviation <= PLANES_FLATNESS * w->size && w->size > 0;
     return found;
 }

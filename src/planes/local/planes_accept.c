@@ -7,7 +7,6 @@
 #define PLANE_FLATNESS 0.1  /* noise to the root of the area, at most */
 #define MAX_SHOULDERS  0.45 /* density 2.25 noises off, less dense side; 0.11 of a plane alone, 1 of even points */
 #define MAX_SHOULDER   0.85 /* the same on the denser side, where another plane may be near */
-#define MIN_CENTRAL    0.44 /* share of the points within 0.67 noises: half of normal ones */
 #define EVEN_CENTRAL   0.37 /* the same where nothing is beyond: 0.39 of a sheet that is filled evenly */
 #define EVEN_STRUCTURE 0.05 /* share of the variance between cells, of such a sheet: pieces of waves have more */
 #define MORE_CENTRAL   0.47 /* and by so much of a shoulder more: two sheets 3 noises apart have 0.39 and 0.08 */
@@ -17,8 +16,9 @@
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define MIN_ALONG      0.5  /* of its points face closely along it; of a strip of a cylinder 0.43 */
-#define WARPED_CENTRAL 0.25 /* MIN_CENTRAL of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
-/* MAX_SHOULDERS, MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
+#define WARPED_CENTRAL                                                                                                 \
+    0.25 /* GROWTH_MIN_CENTRAL of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
+/* MAX_SHOULDERS, GROWTH_MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36
 #define CURVED           0.25  /* share of the variance that a curve explains, at most */
@@ -161,7 +161,7 @@ static bool stands(const planes_local *s, planes_growth *g, const growth_limits 
 static const growth_limits loose = {LOOSE_SHOULDERS, MAX_SHOULDER, LOOSE_CENTRAL, GROWTH_MAX_STRUCTURE};
 
 bool planes_growth_stands(const planes_local *s, planes_growth *g) {
-    static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, MIN_CENTRAL, MAX_STRUCTURE};
+    static const growth_limits strict = {MAX_SHOULDERS, MAX_SHOULDER, GROWTH_MIN_CENTRAL, MAX_STRUCTURE};
     static const growth_limits warped = {MAX_SHOULDERS, MAX_SHOULDER, WARPED_CENTRAL, 1};
     if (g->warped) return stands(s, g, &warped);
     return stands(s, g, g->role == PLANES_ALONE ? &strict : &loose);

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_growth.h"
 
 #define MAX_POINTS  2048u /* of a plane, that are looked at */
@@ -44,7 +45,6 @@
 #define MIN_SIDE    0.1 /* of a plane's points, beyond either side, where a surface goes on; see history */
 #define BLUR        4.0 /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
 #define ROOT_THREE  1.7320508075688772
-#define ROOT_TWO_PI 2.5066282746310002
 
 /* Some points of each plane, from[plane] to from[plane + 1] of the list. */
 typedef struct bend_lists {
@@ -237,7 +237,7 @@ static double above(const double terms[PLANES_QUADRATIC], const bend_point *p) {
 static double density_of(const bend_model *m, uint32_t k, const bend_point *p, double unit) {
     const double *terms = m->terms[k], *others = m->terms[1 - k];
     const double off = above(terms, p), noises = off / m->noise;
-    const double density = 1 / (ROOT_TWO_PI * m->noise) * exp(-0.5 * noises * noises);
+    const double density = 1 / (MOTE_ROOT_TWO_PI * m->noise) * exp(-0.5 * noises * noises);
     if (m->surfaces == 1) return density;
     const double slope = terms[1] * unit, steep = 1 + slope * slope, foot = p->u + unit * slope * off / steep;
     const double crease = (others[0] - terms[0] + (others[2] - terms[2]) * p->v) / (terms[1] - others[1]);
@@ -358,13 +358,14 @@ static bool find_sides(planes_local *s, uint32_t plane, bend_sides *x) {
     }
     if (n < MIN_POINTS) return false;
     const double a = uu / n - u / n * (u / n), b = uv / n - u / n * (v / n), c = vv / n - v / n * (v / n);
-    const double most = 0.5 * (a + c) + hypot(0.5 * (a - c), b), angle = 0.5 * atan2(2 * b, a - c);
+    const double longer = 0.5 * (a + c) + hypot(0.5 * (a - c), b), angle = 0.5 * atan2(2 * b, a - c);
     x->middle[0] = u / n;
     x->middle[1] = v / n;
     x->across[0] = -sin(angle);
     x->across[1] = cos(angle);
-    x->half[0] = ROOT_THREE * sqrt(fmax(a + c - most, 0));
-    x->half[1] = ROOT_THREE * sqrt(most);
+    /* Half a side of a rectangle is the root of 3 times the deviation of its points along it. */
+    x->half[0] = ROOT_THREE * sqrt(fmax(a + c - longer, 0));
+    x->half[1] = ROOT_THREE * sqrt(longer);
     return x->half[0] > 0;
 }
 
@@ -417,7 +418,7 @@ static double fit_across(const bend_sides *x, const double *ends, double beyond[
             double off = p->height;
             terms_at(p, ends, terms);
             for (int k = 0; k < PLANES_TERMS; k++) off -= solved[k] * terms[k];
-            const double density = (1 - strays) / (ROOT_TWO_PI * noise) * exp(-0.5 * off * off / (noise * noise));
+            const double density = (1 - strays) / (MOTE_ROOT_TWO_PI * noise) * exp(-0.5 * off * off / (noise * noise));
             const double all = density + strays / (2 * GROWTH_BESIDE);
             const double weight = turn > 0 ? density / all : x->is_own[i] ? 1 : 0.5;
             nats += log(all);
@@ -433,9 +434,10 @@ static double fit_across(const bend_sides *x, const double *ends, double beyond[
 }
 
 /* The nats by which a smooth surface explains what goes on beyond both sides better than a plane that ends, wherever
-   that explains most; -infinity: nothing goes on. */
+   that explains most; -infinity: nothing goes on. Half widths are those of a rectangle; a plane of another shape ends
+   nearer or farther, so several places are tried, on one side and then on the other. */
 static double smooth_to_ends(const bend_sides *x) {
-    static const double places[4] = {0.6, 0.8, 1, 1.2};
+    static const double places[4] = {0.6, 0.8, 1, 1.2}; /* half widths */
     double beyond[2], unused[2], ends[2] = {-1, 1}, best = -INFINITY;
     const double smooth = fit_across(x, NULL, beyond);
     if (fmin(beyond[0], beyond[1]) <= MIN_SIDE * x->own) return -INFINITY;

@@ -8,22 +8,18 @@
 
 #define MIN_BODY      2.0 /* times the points of a plane: of what may be several */
 #define BODY_FLATNESS 0.1
-#define SAME_BODY     0.97 /* cosine */
-#define SHEETS_THICK  1.4  /* times the noise, that sheets are at least: no plane of one noise is */
+#define SHEETS_THICK  1.4 /* times the noise, that sheets are at least: no plane of one noise is */
 #define SHEETS_CENTRAL                                                                                                 \
     0.38 /* of two sheets 4 and 6 noises apart 0.31 and 0.19 are in the middle, of even points 0.39 */
 #define SHEETS_SHOULDER  0.2   /* density 2.25 noises off, to the middle's: of two sheets 0.02 and less */
 #define SHEETS_STRUCTURE 0.05  /* share of the variance between cells */
 #define MAX_SLOPE        0.035 /* root mean square along an axis, from cell to cell: 2 degrees */
-#define HIDDEN_SLOPE     0.1   /* the same, where it is uneven by less than the noise: 6 degrees */
-#define MIN_CENTRAL      0.44  /* share of the points within 0.67 noises of the middle of their cell's, as of a plane */
-#define WARPED_COSINE    0.985 /* of 10 degrees: points lie so near along it, by their neighbours */
 
 /* Whether the middle of b is in a, and they are about parallel. */
 static bool is_same_body(const planes_growth *a, const planes_growth *b) {
     const double away[3] = {b->at[0] - a->at[0], b->at[1] - a->at[1], b->at[2] - a->at[2]};
-    return fabs(planes_dot(a->normal, b->normal)) >= SAME_BODY && fabs(planes_dot(away, a->normal)) <= a->noise &&
-           planes_dot(away, away) <= 0.25 * a->area;
+    return fabs(planes_dot(a->normal, b->normal)) >= PLANES_SAME_BODY &&
+           fabs(planes_dot(away, a->normal)) <= a->noise && planes_dot(away, away) <= 0.25 * a->area;
 }
 
 /* Keeps a growth among bodies, if it has the points of two planes. */
@@ -185,8 +181,8 @@ static bool is_warped(planes_local *s, const planes_growth *body, planes_growth 
     if (g->structure <= planes_one_structure(g)) return false; /* it does not bend, and yet was no plane */
     const warped_shape shape = shape_of(s, g);
     const bool hidden = shape.uneven <= fmin(shape.noise, s->params.nearby_noise);
-    return shape.central >= MIN_CENTRAL && shape.slope <= (hidden ? HIDDEN_SLOPE : MAX_SLOPE) &&
-           planes_is_supported(s, g, WARPED_COSINE);
+    return shape.central >= GROWTH_MIN_CENTRAL && shape.slope <= (hidden ? PLANES_LEAVING : MAX_SLOPE) &&
+           planes_is_supported(s, g, PLANES_CLOSELY);
 }
 
 /* Whether most points of a growth are of a sheet that was taken. */

@@ -20,15 +20,13 @@
 #include "planes/local/planes_growth.h"
 
 #define WIDER         2.0 /* times what neighbours tell: the noise of a candidate that windows do not see; see history */
-#define CLOSELY       0.985 /* cosine of 10 degrees: so near points lie along walls that bend, by their neighbours */
-#define MIN_TELLING   0.2   /* of the candidates' points, grown planes have as many that tell the noise of planes */
-#define PEAK_SHOULDER 0.4   /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
-#define PEAK_CENTRAL  0.4   /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
-#define MOSTLY        0.68  /* of the candidates' points are of some that peak, or they are slices of curves */
+#define MIN_TELLING   0.2  /* of the candidates' points, grown planes have as many that tell the noise of planes */
+#define PEAK_SHOULDER 0.4  /* density at 2.25 noises, of the middle's: 0.11 of normal points, 1 of even ones */
+#define PEAK_CENTRAL  0.4  /* share of the points within 0.67 noises: of normal ones 0.5, of even ones 0.22 */
+#define MOSTLY        0.68 /* of the candidates' points are of some that peak, or they are slices of curves */
 #define LEAVING       0.25 /* share of the rim of a slice at which a surface leaves it; of walls up to 0.2, see history */
 #define FAR_NOISES    18.0 /* a surface that leaves is seen as far */
 #define FAR_VOLUMES   2.8  /* of the points on one side, to those within the reach of a growth */
-#define LEAVING_SLOPE 0.1  /* 6 degrees: less, from cell to cell, are walls that bend and steps of sensors */
 #define SLICES        0.25 /* of the candidates' points are of slices: then all candidates are */
 
 /* ---- slices */
@@ -40,7 +38,7 @@ static bool is_leaving(const planes_local *s, const planes_growth *g, uint32_t c
     const double less = (double)s->cell_sum[inner] / s->cell_in[inner];
     const double beyond = s->cell_beside[2 * outer + (off > 0)] - FAR_VOLUMES * g->strays;
     return fabs(off) >= GROWTH_RIM_NOISES * g->noise && fabs(off) > fabs(less) &&
-           fabs(off - less) > LEAVING_SLOPE * g->cell && beyond >= GROWTH_RIM_SHARE * (g->density - g->strays);
+           fabs(off - less) > PLANES_LEAVING * g->cell && beyond >= GROWTH_RIM_SHARE * (g->density - g->strays);
 }
 
 /* Counts the points on either side, farther than a noise and as far as a surface may be that goes on, whoever has
@@ -90,7 +88,7 @@ static void add_candidate(planes_local *s, uint32_t number, candidates_points *p
     planes_begin_claim(&s->params.claims[number - 1], &g);
     if (!planes_lay(s, &g)) return;
     const bool is_wider = g.noise > WIDER * s->params.nearby_noise && planes_is_supported(s, &g, PLANES_ALONG);
-    const bool closely = planes_is_supported(s, &g, CLOSELY);
+    const bool closely = planes_is_supported(s, &g, PLANES_CLOSELY);
     points->all += g.count;
     if (planes_claim_points(s, &g, -1, &won) < PLANES_LOCAL_NATS) return;
     points->peaked += g.shoulders[1] <= PEAK_SHOULDER && g.central >= PEAK_CENTRAL ? g.count : 0;

@@ -2,15 +2,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_local.h"
 
 #define FAR_THICKER 3.0 /* times the noise that explains the points best */
 
 #define CLAIM_REACH 3.2 /* noises */
-#define ROOT_TWO_PI 2.5066282746310002
 
 double planes_claim_points(planes_local *s, const planes_growth *g, int32_t number, uint32_t *won) {
-    const double base = log((g->count / g->area) / (g->noise * ROOT_TWO_PI)), narrow = 0.5 / (g->noise * g->noise);
+    const double base = log((g->count / g->area) / (g->noise * MOTE_ROOT_TWO_PI)), narrow = 0.5 / (g->noise * g->noise);
     double gain = 0;
     *won = 0;
     for (uint32_t i = 0; i < s->near_count; i++) {

@@ -22,7 +22,6 @@
 #define BESIDE_SHARE    0.5   /* of the points of a cell, one beside the rim has where a surface goes on */
 #define BAND_VOLUMES    3.0   /* of the points of a growth that are near, to those within its reach */
 #define RIM_DEVIATION   3.0   /* deviations of a mean of so few points, it is off where a surface bends away */
-#define RIM_SLOPE       0.1   /* of a cell: and at most; a plane that leaves at 12 degrees is farther off */
 #define CLOSELY         0.966 /* cosine of 15 degrees */
 #define CROSSED         2.5 /* points of a cell to those on its emptier side: with fewer something goes through there */
 #define FEW_POINTS      256u /* below, cells are too few to tell a curve */
@@ -237,7 +236,7 @@ static bool is_bending(const planes_local *s, const planes_growth *g, uint32_t c
     const double own = near - BAND_VOLUMES * g->strays, sum = fabs((double)s->cell_sum[cell]);
     if (own < GROWTH_RIM_SHARE * (g->density - g->strays) || own < 1) return false;
     return sum > g->noise * fmax(GROWTH_RIM_NOISES * own, RIM_DEVIATION * sqrt(near)) &&
-           sum <= RIM_SLOPE * g->cell * own;
+           sum <= PLANES_LEAVING * g->cell * own;
 }
 
 double planes_bending_rim(planes_local *s, const planes_growth *g) {

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_composites.h"
 #include "planes/local/planes_growth.h"
 
@@ -29,9 +30,7 @@
 #define FINE_BINS     8.0  /* when heaps are told apart */
 #define MIN_SCORE     60.0 /* nats that a direction says more, of those that vote */
 #define FAMILY_SHARE  0.25 /* of the best direction's nats, another has */
-#define FAR_COSINE    0.94 /* 20 degrees: another */
 #define ALIKE         1.3  /* times the noise of a body's planes before: of others */
-#define TRUNCATED     4    /* deviations of a normal distribution */
 #define HEAP_CONTRAST 1.15 /* of a heap's top to what is expected there */
 #define FIRST_NOISES  6    /* that are tried, each 1.4 times less than the one before */
 #define TURNS         40   /* of expectation and maximization */
@@ -41,7 +40,6 @@
 #define MOST_POINTS   0.6  /* of a body */
 #define NO_PLANES     255u /* a point of a body without planes */
 #define GOLDEN_ANGLE  2.399963229728653
-#define ROOT_TWO_PI   2.5066282746310002
 
 /* ---- a direction */
 
@@ -81,7 +79,7 @@ static void score_directions(const planes_local *s, const composite_body *body, 
 
 static bool is_far(const double n[3], double (*from)[3], uint32_t count) {
     for (uint32_t k = 0; k < count; k++) {
-        if (fabs((n[0] * from[k][0] + n[1] * from[k][1]) + n[2] * from[k][2]) >= FAR_COSINE) return false;
+        if (fabs((n[0] * from[k][0] + n[1] * from[k][1]) + n[2] * from[k][2]) >= PLANES_PARALLEL) return false;
     }
     return true;
 }
@@ -160,7 +158,7 @@ void composite_take_points(const planes_local *s, const uint32_t *list, uint32_t
 
 static double density_at(const composite_heaps *heaps, uint32_t k, double at) {
     const double z = (at - heaps->at[k]) / heaps->noise;
-    return fabs(z) < TRUNCATED ? heaps->share[k] * exp(-0.5 * z * z) / (heaps->noise * ROOT_TWO_PI) : 0;
+    return fabs(z) < COMPOSITE_TRUNCATED ? heaps->share[k] * exp(-0.5 * z * z) / (heaps->noise * MOTE_ROOT_TWO_PI) : 0;
 }
 
 /* Where the profile, blurred by the noise, is highest and above what is expected. */

@@ -7,6 +7,7 @@
 
 #define COMPOSITE_MAX_POINTS 12288u
 #define COMPOSITE_MAX_HEAPS  64u
+#define COMPOSITE_TRUNCATED  4 /* deviations of a normal distribution: nothing is farther off */
 #define PLANES_PROFILE_BINS  2048u
 #define PLANES_MAX_BLUR      64 /* bins that a blur reaches */
 

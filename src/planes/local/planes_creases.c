@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_growth.h"
 
 #define MAX_POINTS  4096u /* of a body */
@@ -35,7 +36,6 @@
 #define CELLS       256u  /* about, that the noise is told by: of 16 points where a body has MAX_POINTS */
 #define MIN_CELL    8.0   /* points of a cell that tells it */
 #define MOST_POINTS 0.9   /* of a body, its planes have; with half of it corridors fall into pieces */
-#define PI          3.14159265358979323846
 
 /* A plane d = at[0] + at[1] u + at[2] v. */
 typedef struct crease_plane {
@@ -204,7 +204,7 @@ static void divide(const crease_body *body, double angle, crease_division *x) {
 
 /* The division that explains the body best, of all directions. */
 static void find_division(const planes_local *s, const crease_body *body, crease_division *best) {
-    double nats[DIRECTIONS], step = PI / DIRECTIONS;
+    double nats[DIRECTIONS], step = MOTE_PI / DIRECTIONS;
     uint32_t first = 0;
     crease_division other;
 #pragma omp parallel for schedule(static, 1) num_threads(s->ctx->threads)

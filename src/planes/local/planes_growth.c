@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_growth.h"
 
 #define TURNS          16
@@ -84,7 +85,7 @@ static void begin(const planes_local *s, const planes_patch *patch, double max_n
     g->radius = 1.5 * patch->size;
     growth_refuse(g, MOTE_PLANES_SCATTERED, 0, GROWTH_MIN_COMPONENT); /* unless something else is said */
     /* The patch as a disc: its radius is the root mean square distance to its middle times the root of 2. */
-    const double area = 2 * 3.14159265358979323846 * patch->size * patch->size;
+    const double area = 2 * MOTE_PI * patch->size * patch->size;
     g->cell = sqrt(GROWTH_POINTS_A_CELL * area / patch->count / patch->stride);
 }
 

@@ -14,6 +14,7 @@
 #define GROWTH_MIN_COMPONENT 8.0  /* points of a component, at least */
 #define GROWTH_MAX_GOING_ON  0.1  /* share of the rim of a centred plane beside which a surface goes on to one side */
 #define GROWTH_MAX_NOISE     1.2  /* measured noise, to the largest that is allowed */
+#define GROWTH_MIN_CENTRAL   0.44 /* share of the points within 0.67 noises: half of normal ones */
 #define GROWTH_TOLD_NOISE    1.5  /* floors: below, points say nothing of how they lie about the plane */
 #define GROWTH_MAX_LAYERS    1.0  /* points of other layers, to the plane's: layers have 1.05 to 2.4, walls 0 to 0.7 */
 #define GROWTH_MAX_LIKENESS  0.3  /* of stripes 0.1 to 0.3, doors 0.5, half a wave 0.5, waves 0.7 */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "math/simd.h"
 #include "planes/local/planes_local.h"
 
@@ -11,7 +12,6 @@
 #define PIECE    256u  /* points whose cells are found at once */
 #define FACES_ALONG                                                                                                    \
     0.819f /* cosine of 35 degrees: a point that faces farther off the plane's normal is not the plane's */
-#define ROOT_TWO_PI 2.5066282746310002
 
 /* ---- points near a plane */
 
@@ -23,7 +23,7 @@ typedef struct planes_density {
 
 static planes_density density_of(const planes_growth *g) {
     const double points = g->density * (double)(1u << g->level); /* of a cell */
-    const planes_density density = {log(points / (g->cell * g->cell) / (g->noise * ROOT_TWO_PI)),
+    const planes_density density = {log(points / (g->cell * g->cell) / (g->noise * MOTE_ROOT_TWO_PI)),
                                     0.5 / (g->noise * g->noise)};
     return density;
 }

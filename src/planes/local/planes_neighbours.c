@@ -23,6 +23,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "math/simd.h"
 #include "planes/local/planes_growth.h"
 
@@ -201,7 +202,7 @@ static bool is_along(const planes_local_level *level, uint32_t point, const doub
 /* The first level on which the most neighbours reach far enough. */
 static uint32_t level_for(const planes_growth *g) {
     uint32_t level = g->level;
-    const double disc = MOST * g->area / fmax(g->count, 1) / 3.14159265358979323846 / (double)(1u << g->level);
+    const double disc = MOST * g->area / fmax(g->count, 1) / MOTE_PI / (double)(1u << g->level);
     while (level + 1 < PLANES_LOCAL_LEVELS && disc * (double)(1u << level) < pow(REACH * g->noise, 2)) level++;
     return level;
 }

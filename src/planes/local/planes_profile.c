@@ -8,17 +8,16 @@
 
 #include "math/simd.h"
 
-#define LANES     8u
-#define PIECE     256u /* points whose bins are found at once */
-#define GROUPS    4u   /* of lanes: bins that are blurred at once */
-#define TRUNCATED 4    /* deviations of a normal distribution */
-#define ROUNDING  1e-3 /* of all that is summed up: far more than floats lose in 2,048 sums */
+#define LANES    8u
+#define PIECE    256u /* points whose bins are found at once */
+#define GROUPS   4u   /* of lanes: bins that are blurred at once */
+#define ROUNDING 1e-3 /* of all that is summed up: far more than floats lose in 2,048 sums */
 
 /* ---- blur */
 
 planes_blur planes_blur_of(double deviation) {
     planes_blur blur;
-    const int wanted = deviation > 0 ? (int)ceil(TRUNCATED * deviation) : 0;
+    const int wanted = deviation > 0 ? (int)ceil(COMPOSITE_TRUNCATED * deviation) : 0;
     const int reach = wanted < PLANES_MAX_BLUR ? wanted : PLANES_MAX_BLUR;
     double sum = 0;
     memset(&blur, 0, sizeof blur);
@@ -121,7 +120,7 @@ bool planes_profile_make(const composite_body *body, const composite_columns *po
     const float off[3] = {(float)(slope * normal[0]), (float)(slope * normal[1]), (float)(slope * normal[2])};
     measure(points, direction, distance);
     planes_find_ends(distance, points->count, &low, &high);
-    const double margin = TRUNCATED * body->noise, width = (double)high - (double)low + 2 * margin;
+    const double margin = COMPOSITE_TRUNCATED * body->noise, width = (double)high - (double)low + 2 * margin;
     if (!(width < (PLANES_PROFILE_BINS - 2) * bin)) return false;
     p->low = (double)low - margin;
     p->bin = bin;

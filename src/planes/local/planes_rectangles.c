@@ -13,18 +13,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/pi.h"
 #include "planes/local/planes_rectangles.h"
 
-#define MAX_TURNS   60
-#define SETTLED     0.0003 /* radians that directions turn in a turn: it is done */
-#define REACH       4.0    /* noises: farther away a rectangle has no points */
-#define MIN_POINTS  8.0    /* in parts, that say where a rectangle is */
-#define MIN_COSINE  0.86   /* 30 degrees: a family that turns farther has become something else */
-#define MAX_NOISE   1.5    /* times the planes' before */
-#define SERIES      3u     /* planes of a direction */
-#define SHARP       0.25   /* noises: the blur of ends, where noise is along the normal alone; or in all directions */
-#define ROOT_TWO    1.4142135623730951
-#define ROOT_TWO_PI 2.5066282746310002
+#define MAX_TURNS  60
+#define SETTLED    0.0003 /* radians that directions turn in a turn: it is done */
+#define REACH      4.0    /* noises: farther away a rectangle has no points */
+#define MIN_POINTS 8.0    /* in parts, that say where a rectangle is */
+#define MIN_COSINE 0.86   /* 30 degrees: a family that turns farther has become something else */
+#define MAX_NOISE  1.5    /* times the planes' before */
+#define SERIES     3u     /* planes of a direction */
+#define SHARP      0.25   /* noises: the blur of ends, where noise is along the normal alone; or in all directions */
+#define ROOT_TWO   1.4142135623730951
 
 static double end_blur(const rectangle_mixture *m) { return m->blur * m->noise; }
 
@@ -42,7 +42,7 @@ double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, co
     if (r->half[0] <= 0 || fabs(z) > reach) return 0; /* without points it is nowhere */
     const double a = planes_dot(r->u, away), b = planes_dot(r->v, away);
     if (fabs(a) > r->half[0] + reach || fabs(b) > r->half[1] + reach) return 0;
-    const double across = exp(-0.5 * z * z / (m->noise * m->noise)) / (m->noise * ROOT_TWO_PI);
+    const double across = exp(-0.5 * z * z / (m->noise * m->noise)) / (m->noise * MOTE_ROOT_TWO_PI);
     return r->share * across * side_at(a, r->half[0], end_blur(m)) * side_at(b, r->half[1], end_blur(m));
 }
 
@@ -51,7 +51,7 @@ double rectangles_density(const rectangle_mixture *m, const bounded_plane *r, co
 static void add_slope(end_slopes *to, double from_end, double inside, const bounded_plane *r, int side, double noise,
                       double part) {
     const double z = from_end / noise;
-    const double slope = exp(-0.5 * z * z) / (noise * ROOT_TWO_PI * inside) - 0.5 / r->half[side];
+    const double slope = exp(-0.5 * z * z) / (noise * MOTE_ROOT_TWO_PI * inside) - 0.5 / r->half[side];
     to->sum += part * slope;
     to->squares += part * slope * slope;
 }

@@ -47,8 +47,6 @@
 #define POINTS_IN_VAIN  48u   /* or one for so many points, if those are more */
 #define CENTRED_IN_VAIN 50u   /* the same of those that are centred */
 #define WORK_IN_VAIN    2000u /* or of so much work, for each point: all growths of a town with 150 roofs take 700 */
-#define PARALLEL        0.94  /* cosine: planes that cross at more than 20 degrees are two, even if they share points */
-#define SAME_BODY       0.97  /* cosine: of planes of a series */
 #define LAST_CUT        2     /* turns of growth, once the noise is known, after which what fell is cut */
 #define NO_NOISE        0.05  /* of the middle noise: layers of table_scene have 0.003 to 0.03, planes 0.1 and more */
 #define MAX_AHEAD       256u  /* patches that are grown ahead of their turn */
@@ -245,7 +243,8 @@ static bool is_left_alone(const planes_growing *growing, uint32_t count, uint32_
     if (!g->turned || g->max_noise <= 0) return false;
     for (uint32_t k = 0; k < count; k++) {
         const double cosine = planes_dot(growing[k].growth.normal, g->normal);
-        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= SAME_BODY)) return false;
+        if (k != i && growing[k].stands && (!growing[k].growth.turned || fabs(cosine) >= PLANES_SAME_BODY))
+            return false;
     }
     return true;
 }
@@ -291,7 +290,7 @@ static mote_status grow_planes_again(planes_local *s, double max_noise, planes_b
         g->self = -1;
         if (!planes_grow_again(s, g)) continue;
         const int32_t same = g->strip.bounded ? -1 : same_plane(s, g);
-        if (same >= 0 && fabs(planes_dot(g->normal, s->planes[same].normal)) >= PARALLEL) continue;
+        if (same >= 0 && fabs(planes_dot(g->normal, s->planes[same].normal)) >= PLANES_PARALLEL) continue;
         planes_commit(s, g, planes_add_empty(s));
     }
     return mote_stopped(s->ctx);

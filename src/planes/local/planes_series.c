@@ -42,7 +42,6 @@
 #define ROUNDS        8
 #define FIRST_TURNS   6 /* of a round: what was added is fitted by how its parts vary */
 #define LAST_TURNS    20
-#define SAME_COSINE   0.94 /* 20 degrees: pieces of one plane are known to that */
 #define SAME_SQUARES  1.2  /* variance of pieces of one plane, to that of the noise */
 #define SAME_AREA     1.25 /* of a rectangle around pieces of one plane, to theirs */
 
@@ -303,7 +302,7 @@ static bool join(const composite_columns *points, rectangle_mixture *m, uint32_t
     const bounded_plane first = m->rectangles[a], second = m->rectangles[b];
     double scatter[PLANES_PRODUCTS] = {0}, n[3];
     planes_moments *both = &m->moments[a];
-    if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < SAME_COSINE) return false;
+    if (fabs(planes_dot(m->normals[first.family], m->normals[second.family])) < PLANES_PARALLEL) return false;
     *both = planes_moments_sum(&before, 1, other);
     rectangles_add_scatter(both, scatter);
     if (rectangles_direction_across(scatter, m->normals[0], n) &&

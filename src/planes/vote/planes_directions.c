@@ -1,14 +1,14 @@
 /* Directions of the half sphere, and which of them suppression compares. */
+#include "math/pi.h"
 #include "planes/planes.h"
 
-#define PI             3.14159265358979323846
 #define GRID_SIDE      180u
 #define SUPPRESS_STEPS 2.5 /* of the resolution */
 #define KEPT           "planes directions"
 #define KEPT_NEAR      (1u << 24) /* longer lists are made again */
 
 double planes_directions_resolution(const mote_planes_params *params) {
-    return (params->directions == MOTE_PLANES_GRID ? 1.0 : params->resolution_deg) * PI / 180;
+    return (params->directions == MOTE_PLANES_GRID ? 1.0 : params->resolution_deg) * MOTE_PI / 180;
 }
 
 /* Bins on either side of rho 0. */
@@ -40,7 +40,7 @@ static void add_direction(planes_directions *to, turn theta, turn phi) {
 /* Fills in the directions as the slides number them, phi · 180 + theta. y is never below 0: half the sphere. */
 static void fill_grid(planes_directions *to) {
     turn turns[GRID_SIDE];
-    for (uint32_t i = 0; i < GRID_SIDE; i++) turns[i] = turn_of(i * PI / 180);
+    for (uint32_t i = 0; i < GRID_SIDE; i++) turns[i] = turn_of(i * MOTE_PI / 180);
     for (uint32_t phi = 0; phi < GRID_SIDE; phi++) {
         for (uint32_t theta = 0; theta < GRID_SIDE; theta++) add_direction(to, turns[theta], turns[phi]);
     }
@@ -48,13 +48,13 @@ static void fill_grid(planes_directions *to) {
 
 /* Rings of equal width, each cut into pieces as long as it is wide: equal areas. */
 static void fill_ball(planes_directions *to, double resolution) {
-    const uint32_t rings = (uint32_t)ceil(0.5 * PI / resolution - 0.01);
+    const uint32_t rings = (uint32_t)ceil(0.5 * MOTE_PI / resolution - 0.01);
     const turn none = {0, 0};
     for (uint32_t ring = 0; ring < rings; ring++) {
-        const turn phi = turn_of((ring + 0.5) * (0.5 * PI / rings));
-        const uint32_t pieces = (uint32_t)ceil(2 * PI * phi.sine / resolution - 0.01);
+        const turn phi = turn_of((ring + 0.5) * (0.5 * MOTE_PI / rings));
+        const uint32_t pieces = (uint32_t)ceil(2 * MOTE_PI * phi.sine / resolution - 0.01);
         for (uint32_t k = 0; k < pieces; k++) {
-            add_direction(to, to->xyz == NULL ? none : turn_of((k + 0.5 * (ring & 1)) * (2 * PI / pieces)), phi);
+            add_direction(to, to->xyz == NULL ? none : turn_of((k + 0.5 * (ring & 1)) * (2 * MOTE_PI / pieces)), phi);
         }
     }
 }
@@ -208,7 +208,7 @@ static mote_status make_directions(mote_context *ctx, const mote_planes_params *
 
 /* What follows from parameters alone. */
 static void measure(const mote_planes_params *params, double radius, double bin, planes_directions *table) {
-    const double suppress = params->suppress_deg > 0 ? params->suppress_deg * PI / 180
+    const double suppress = params->suppress_deg > 0 ? params->suppress_deg * MOTE_PI / 180
                                                      : SUPPRESS_STEPS * planes_directions_resolution(params);
     const uint32_t half = half_bins(radius, bin);
     table->kind = (int)params->directions;
@@ -219,7 +219,7 @@ static void measure(const mote_planes_params *params, double radius, double bin,
     table->min_cosine = cos(suppress) - 1e-12;
     table->cone = 0;
     if (params->votes == MOTE_PLANES_VOTE_NORMALS) {
-        table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * PI / 180));
+        table->cone = (int32_t)(PLANES_NORMAL_ONE * PLANES_NORMAL_ONE * cos(params->cone_deg * MOTE_PI / 180));
     }
 }
 
