@@ -72,6 +72,7 @@ typedef struct planes_found {
     planes_reach reach; /* as far as it was seen to go */
     bool turned;        /* its normal is known better than its points tell, and stays */
     bool grown;         /* found by what is flat nearby, not by the vote */
+    bool stands;        /* of the vote, and confirmed by a sample */
 } planes_found;
 
 /* What was measured of a cloud, in steps. */

@@ -419,6 +419,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(beams_are_no_planes),
         cmocka_unit_test(walls_may_be_spread_evenly),
         cmocka_unit_test(walls_have_a_noise_of_their_own),
+        cmocka_unit_test(lines_far_apart_make_planes),
         cmocka_unit_test(uneven_floors_may_bend),
         cmocka_unit_test(faces_that_turn_little_are_planes),
         cmocka_unit_test(small_clouds_have_none),

@@ -46,6 +46,7 @@ void rows_of_a_raster_are_no_planes(void **state);
 /* planes_find_test_noise.c */
 void walls_may_be_spread_evenly(void **state);
 void walls_have_a_noise_of_their_own(void **state);
+void lines_far_apart_make_planes(void **state);
 void uneven_floors_may_bend(void **state);
 void faces_that_turn_little_are_planes(void **state);
 

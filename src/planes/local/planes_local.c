@@ -260,7 +260,7 @@ static void confirm_all(planes_local *s, const planes_local_claim *claims, uint3
 }
 
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                                 const planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand) {
+                                 planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand) {
     planes_local search;
     *all_stand = false;
     if (sample->count == 0) return MOTE_OK;
@@ -275,7 +275,8 @@ mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample,
     *all_stand = status == MOTE_OK;
     for (uint32_t i = 0; i < count && status == MOTE_OK; i++) {
         const planes_growth *g = &confirming[i].growth;
-        if (confirming[i].stands) continue;
+        claims[i].stands = confirming[i].stands;
+        if (claims[i].stands) continue;
         planes_refuse_growth(&search, g, fmax(g->count, (double)confirming[i].number));
         *all_stand = false;
     }

@@ -27,6 +27,7 @@
 /* A plane that was found in another way. */
 typedef struct planes_local_claim {
     double normal[3], offset, noise, cell;
+    bool stands; /* out, of planes_local_confirm */
 } planes_local_claim;
 
 typedef struct planes_local_params {
@@ -442,7 +443,7 @@ mote_status planes_local_find(mote_context *ctx, const planes_sample *sample, co
 /* Whether each of these planes is one: its points are normal about it, have no structure, and are in one piece.
    sample: of all points; pieces: they may be in several */
 mote_status planes_local_confirm(mote_context *ctx, const planes_sample *sample, const planes_local_params *params,
-                                 const planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand);
+                                 planes_local_claim *claims, uint32_t count, bool pieces, bool *all_stand);
 
 /* ---- least squares, in doubles: points are summed up in their order */
 

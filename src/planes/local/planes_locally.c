@@ -19,7 +19,10 @@
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 #define NEXT_LAYER     2.2              /* steps: half of it has the layers beside the middle one */
-#define ONE_NOISE      1.8 /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
+#define MOST_STAND                                                                                                     \
+    0.8               /* of the points of the vote's planes, those that stand have, if it may be the answer after all */
+#define FEW_FOUND 0.5 /* of these points, planes have that grew: then it is */
+#define ONE_NOISE 1.8 /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
 
 /* ---- samples */
 
@@ -83,6 +86,7 @@ static planes_local_claim *list_claims(const planes_run *run, const planes_found
         claims[i].offset = fit->offset;
         claims[i].noise = fmax(noise > 0 ? noise : fit->rms, floor);
         claims[i].cell = cell;
+        claims[i].stands = false;
     }
     return claims;
 }
@@ -125,6 +129,7 @@ static mote_status confirm_found(planes_run *run, const planes_sample *all, bool
     if (claims == NULL) return MOTE_ERROR_MEMORY;
     const mote_status status =
         planes_local_confirm(run->ctx, all, &params, claims, run->found_count, run->params.components, sure);
+    for (uint32_t i = 0; i < run->found_count; i++) run->found[i].stands = claims[i].stands;
     mote_free(run->ctx, claims);
     return status;
 }
@@ -270,7 +275,34 @@ static mote_status search_round(planes_run *run, local_search *search, int round
     return MOTE_OK;
 }
 
+/* The planes of the vote that stand, as they were before the search. */
+static mote_status take_vote(planes_run *run, const planes_run *before, const local_search *search) {
+    run->found_count = 0;
+    for (uint32_t i = 0; i < search->voted_count; i++) {
+        if (search->voted[i].stands) run->found[run->found_count++] = search->voted[i];
+    }
+    run->scale = before->scale;
+    run->tolerance = before->tolerance;
+    run->support = before->support;
+    return planes_label_all(run);
+}
+
+/* Whether the vote knows better: nearly all of its planes stand, and hardly any has grown. So it is where a scanner's
+   lines are far apart, for a window of the order sees points of one line. */
+static bool knows_better(const planes_run *run, const planes_run *before, const local_search *search) {
+    double all = 0, stand = 0;
+    for (uint32_t i = 0; i < search->voted_count; i++) {
+        const double points = (double)search->voted[i].sums.count;
+        all += points;
+        stand += search->voted[i].stands ? points : 0;
+    }
+    const double voted = (double)(run->points->finite - before->free_points);
+    const double grown = (double)(run->points->finite - run->free_points);
+    return stand > 0 && stand >= MOST_STAND * all && grown < FEW_FOUND * voted;
+}
+
 mote_status planes_search_locally(planes_run *run) {
+    const planes_run before = *run;
     local_search search = {NULL, run->found_count, run->tolerance, 0};
     bool done = false;
     search.voted = mote_alloc(run->ctx, (search.voted_count + 1) * sizeof *search.voted, "planes found");
@@ -283,6 +315,7 @@ mote_status planes_search_locally(planes_run *run) {
         if (run->free_points < run->support || run->free_points < MIN_SUPPORT) break;
         status = search_round(run, &search, round, &done);
     }
+    if (status == MOTE_OK && knows_better(run, &before, &search)) status = take_vote(run, &before, &search);
     mote_free(run->ctx, search.voted);
     return status;
 }
