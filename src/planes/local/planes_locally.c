@@ -1,5 +1,6 @@
 /* Whether what the vote found is all there is; and if not, the search by what is flat nearby, in rounds, each on a
-   sample of the points that belong to no plane yet. In the first round the planes of the vote are candidates. */
+   sample of the points that belong to no plane yet. In the first round the planes of the vote are candidates. Where
+   hardly any grow, and most of the vote was confirmed, the vote is the answer after all. */
 #include "planes/local/planes_local.h"
 #include "planes/planes.h"
 
