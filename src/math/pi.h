@@ -3,6 +3,6 @@
 #define MOTE_PI_H
 
 #define MOTE_PI          3.14159265358979323846
-#define MOTE_ROOT_TWO_PI 2.5066282746310002 /* a normal density of deviation 1 is one by this in the middle */
+#define MOTE_ROOT_TWO_PI 2.5066282746310002 /* one by this is the middle of the normal density */
 
 #endif

@@ -336,8 +336,7 @@ static void faces_of_boards_are_told_apart(void **state) {
 }
 
 /* Faces of icosahedra whose noise is 3 % of their size: none is found without asking which way points face, and 62 were
-   when patches were held at their noise instead. Of fewer points none was found when a pass ended early for its large
-   patches, which come first and cross edges. */
+   when patches were held at their noise instead. Of fewer points none was when a pass ended for its large patches. */
 static void faces_of_solids_are_found(void **state) {
     (void)state;
     const planes_scene_score score = try_scene(PLANES_SCENE_SOLIDS, 5, 40000);

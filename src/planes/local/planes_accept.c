@@ -16,8 +16,7 @@
 #define SEEMS_CURVED   6.25 /* points' worth of the variance a curve explains, of one plane in ten by chance */
 #define MAX_CURVED     0.08 /* structure of a centred one: a piece of a curve has 0.1 to 0.3, a plane none */
 #define MIN_ALONG      0.5  /* of its points face closely along it; of a strip of a cylinder 0.43 */
-#define WARPED_CENTRAL                                                                                                 \
-    0.25 /* GROWTH_MIN_CENTRAL of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
+#define WARPED_CENTRAL 0.25 /* the least of a sheet that bends: of a wave 0.31, of two sheets 4 noises apart less */
 /* MAX_SHOULDERS, GROWTH_MIN_CENTRAL and MAX_STRUCTURE while planes that cross it may not be known yet. */
 #define LOOSE_SHOULDERS  0.6
 #define LOOSE_CENTRAL    0.36

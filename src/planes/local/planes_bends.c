@@ -44,7 +44,7 @@
 #define WINDOW      2.5 /* half widths: a parabola, a fifth of whose variance is seen, is 9 noises off there */
 #define MIN_SIDE    0.1 /* of a plane's points, beyond either side, where a surface goes on; see history */
 #define BLUR        4.0 /* of a crease: noise in all directions has 1.7, across each plane alone more than 10 */
-#define ROOT_THREE  1.7320508075688772
+#define ROOT_THREE  1.7320508075688772 /* half a side of a rectangle, of the deviation of its points along it */
 
 /* Some points of each plane, from[plane] to from[plane + 1] of the list. */
 typedef struct bend_lists {
@@ -363,7 +363,6 @@ static bool find_sides(planes_local *s, uint32_t plane, bend_sides *x) {
     x->middle[1] = v / n;
     x->across[0] = -sin(angle);
     x->across[1] = cos(angle);
-    /* Half a side of a rectangle is the root of 3 times the deviation of its points along it. */
     x->half[0] = ROOT_THREE * sqrt(fmax(a + c - longer, 0));
     x->half[1] = ROOT_THREE * sqrt(longer);
     return x->half[0] > 0;
@@ -434,8 +433,8 @@ static double fit_across(const bend_sides *x, const double *ends, double beyond[
 }
 
 /* The nats by which a smooth surface explains what goes on beyond both sides better than a plane that ends, wherever
-   that explains most; -infinity: nothing goes on. Half widths are those of a rectangle; a plane of another shape ends
-   nearer or farther, so several places are tried, on one side and then on the other. */
+   explains it best; -infinity: nothing goes on. A plane that is no rectangle ends nearer or farther than half a width
+   from its middle, so several places are tried, on one side and then on the other. */
 static double smooth_to_ends(const bend_sides *x) {
     static const double places[4] = {0.6, 0.8, 1, 1.2}; /* half widths */
     double beyond[2], unused[2], ends[2] = {-1, 1}, best = -INFINITY;

@@ -162,13 +162,12 @@ typedef struct planes_growing {
     planes_growth growth;
 } planes_growing;
 
-/* By how much directions differ. Planes are known to a degree or so, and most that meet cross at far more than
-   these. */
+/* By how much directions differ. The direction of a plane is known to a degree or so, and most planes that meet cross
+   at far more than these angles. */
 #define PLANES_CLOSELY   0.985 /* cosine of 10 degrees: points lie so near along what bends, by their neighbours */
 #define PLANES_SAME_BODY 0.97  /* cosine of 14 degrees: parallel planes of one body */
-#define PLANES_PARALLEL                                                                                                \
-    0.94                   /* cosine of 20 degrees: what crosses at more is another plane, even with the same points */
-#define PLANES_LEAVING 0.1 /* slope, 6 degrees: walls that bend and steps of sensors have less, from cell to cell */
+#define PLANES_PARALLEL  0.94  /* cosine of 20 degrees: what crosses at more is another plane */
+#define PLANES_LEAVING   0.1   /* slope, 6 degrees: walls that bend and steps of sensors have less, from cell to cell */
 
 #define PLANES_LOCAL_BODIES 8u  /* composites of a search */
 #define PLANES_LOCAL_SHEETS 64u /* bodies of sheets of a search */

@@ -20,10 +20,9 @@
 #define SPREAD_FLOOR   (0.8 * ROUNDING) /* of a step: less than the noise that spreading points within it makes */
 #define FLOOR          1.4              /* steps: half a diagonal of the lattice is 0.9 */
 #define NEXT_LAYER     2.2              /* steps: half of it has the layers beside the middle one */
-#define MOST_STAND                                                                                                     \
-    0.8               /* of the points of the vote's planes, those that stand have, if it may be the answer after all */
-#define FEW_FOUND 0.5 /* of these points, planes have that grew: then it is */
-#define ONE_NOISE 1.8 /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
+#define MOST_STAND     0.8 /* of the vote's points, planes have that were confirmed, or it is given up; see history */
+#define FEW_FOUND      0.5 /* of these points, planes have that grew: then the vote is given up */
+#define ONE_NOISE      1.8 /* times the thinnest plane's: rooms have 1.3, turning scanners 1.6, stands as slopes 2.1 */
 
 /* ---- samples */
 
